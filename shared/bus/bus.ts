@@ -1,0 +1,134 @@
+// The three seams to whatever carries jobs, payloads and shared numbers between processes; memory and NATS implement them, one contract suite holds both.
+
+/** A job on its way: a small JSON header and the bytes that fit beside it. */
+export interface JobMessage {
+  /** Unique; also the key for cancelling. */
+  id: string;
+  header: unknown;
+  body: Uint8Array;
+}
+
+export interface JobAnswer {
+  header: unknown;
+  body: Uint8Array;
+}
+
+export interface RequestOptions {
+  /** Epoch milliseconds; past it the request rejects and the work is cancelled. */
+  deadline: number;
+  signal?: AbortSignal;
+  /** Keep the message off every disk (zero data retention). */
+  volatile?: boolean;
+}
+
+/** One attempt at a job. */
+export interface Delivery {
+  message: JobMessage;
+  /** 1 for the first. */
+  attempt: number;
+  deadline: number;
+  volatile: boolean;
+  /** Fires when the requester cancelled, went away or the deadline passed. */
+  signal: AbortSignal;
+}
+
+export interface ServeOptions {
+  /** Jobs taken at once; no more are pulled than can run. */
+  concurrency: number;
+  /**
+   * Resolves: the answer is sent, then the job acknowledged. Rejects: the job is given back for another attempt
+   * (an infrastructure fault; a fault of the document is an answer).
+   */
+  handler: (delivery: Delivery) => Promise<JobAnswer>;
+}
+
+export interface Consumer {
+  /** Takes no new job, lets those that run finish, then resolves. */
+  drain(): Promise<void>;
+}
+
+export interface QueueDepth {
+  /** Jobs nobody has taken yet. */
+  pending: number;
+  /** Jobs taken and not yet answered. */
+  running: number;
+}
+
+/** Work queues with answers. */
+export interface Bus {
+  /**
+   * Puts a job in a queue and waits for its answer.
+   * @throws NoWorkerError, DeadlineError, CancelledError, AbandonedError, BusUnavailableError
+   */
+  request(queue: string, message: JobMessage, options: RequestOptions): Promise<JobAnswer>;
+  serve(queue: string, options: ServeOptions): Promise<Consumer>;
+  /** Workers that said lately that they serve the queue. */
+  workers(queue: string): number;
+  depth(queue: string): Promise<QueueDepth>;
+  /** False while the way to the other processes is down. */
+  connected(): boolean;
+  close(): Promise<void>;
+}
+
+export interface PayloadRef {
+  id: string;
+  size: number;
+  volatile: boolean;
+}
+
+export interface PutOptions {
+  /** Keep it off every disk. */
+  volatile: boolean;
+}
+
+/** Bytes too large for a message, kept until deleted or swept by age. */
+export interface PayloadStore {
+  /** Stores a stream chunk by chunk, never whole in memory unless `volatile` demands it. A source that throws leaves nothing behind. */
+  put(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<PayloadRef>;
+  /** @throws PayloadMissingError */
+  get(ref: PayloadRef): Promise<AsyncIterable<Uint8Array>>;
+  /** Fine when it is already gone. */
+  delete(ref: PayloadRef): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Small JSON values that all gateways share, changed by compare-and-set. */
+export interface SharedState {
+  get(key: string): Promise<unknown>;
+  /**
+   * Reads, computes and writes until no other writer came between. `change` must be pure: it may run several times.
+   * `next: undefined` deletes the key. A value not written for `ttlMs` is gone.
+   */
+  update<T>(key: string, change: (current: unknown) => { next: unknown; result: T }, options: { ttlMs: number }): Promise<T>;
+  /** Leaves without writing where `change` gives back the very value it was given. */
+  close(): Promise<void>;
+}
+
+/** All three, from one connection. */
+export interface Transport {
+  kind: 'memory' | 'nats';
+  bus: Bus;
+  payloads: PayloadStore;
+  state: SharedState;
+  close(): Promise<void>;
+}
+
+export class NoWorkerError extends Error {
+  override readonly name = 'NoWorkerError';
+}
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+}
+export class CancelledError extends Error {
+  override readonly name = 'CancelledError';
+}
+/** The job was given to workers as often as allowed and none lived to answer. */
+export class AbandonedError extends Error {
+  override readonly name = 'AbandonedError';
+}
+export class BusUnavailableError extends Error {
+  override readonly name = 'BusUnavailableError';
+}
+export class PayloadMissingError extends Error {
+  override readonly name = 'PayloadMissingError';
+}

@@ -1,0 +1,61 @@
+// The one table of file formats: what is accepted, by which extension, MIME type and magic bytes it is known, and which service reads it.
+
+export type ServiceName = 'gateway' | 'pdf' | 'ocr' | 'office' | 'html' | 'csv' | 'pii' | 'enrich';
+export type ConverterName = 'pdf' | 'office' | 'html' | 'csv';
+
+/**
+ * How the first bytes tell a family of formats apart.
+ * `zip`, `ole` (compound file binary), `rtf`, `pdf` have magic bytes; `markup` and `text` are told by content.
+ */
+export type Container = 'pdf' | 'zip' | 'ole' | 'rtf' | 'markup' | 'text';
+
+export interface FormatRow {
+  /** With the dot, lower case. */
+  extension: `.${string}`;
+  /** The first is the one that answers carry in `metadata.contentType`; the rest are accepted as a part's content type. */
+  mimeTypes: readonly [string, ...string[]];
+  container: Container;
+  service: ConverterName;
+  /** Plain name for error messages and `/v2/parse/formats`. */
+  label: string;
+}
+
+export const FORMATS = [
+  { extension: '.html', mimeTypes: ['text/html'], container: 'markup', service: 'html', label: 'HTML' },
+  { extension: '.htm', mimeTypes: ['text/html'], container: 'markup', service: 'html', label: 'HTML' },
+  { extension: '.xhtml', mimeTypes: ['application/xhtml+xml'], container: 'markup', service: 'html', label: 'XHTML' },
+  { extension: '.pdf', mimeTypes: ['application/pdf', 'application/x-pdf'], container: 'pdf', service: 'pdf', label: 'PDF' },
+  { extension: '.docx', mimeTypes: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'], container: 'zip', service: 'office', label: 'Word' },
+  { extension: '.doc', mimeTypes: ['application/msword'], container: 'ole', service: 'office', label: 'Word 97-2003' },
+  { extension: '.docm', mimeTypes: ['application/vnd.ms-word.document.macroEnabled.12', 'application/vnd.ms-word.document.macroenabled.12'], container: 'zip', service: 'office', label: 'Word with macros' },
+  { extension: '.odt', mimeTypes: ['application/vnd.oasis.opendocument.text'], container: 'zip', service: 'office', label: 'OpenDocument text' },
+  { extension: '.ods', mimeTypes: ['application/vnd.oasis.opendocument.spreadsheet'], container: 'zip', service: 'office', label: 'OpenDocument spreadsheet' },
+  { extension: '.odp', mimeTypes: ['application/vnd.oasis.opendocument.presentation'], container: 'zip', service: 'office', label: 'OpenDocument presentation' },
+  { extension: '.rtf', mimeTypes: ['application/rtf', 'text/rtf'], container: 'rtf', service: 'office', label: 'Rich Text' },
+  { extension: '.xlsx', mimeTypes: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'], container: 'zip', service: 'office', label: 'Excel' },
+  { extension: '.xls', mimeTypes: ['application/vnd.ms-excel'], container: 'ole', service: 'office', label: 'Excel 97-2003' },
+  { extension: '.xlsm', mimeTypes: ['application/vnd.ms-excel.sheet.macroEnabled.12', 'application/vnd.ms-excel.sheet.macroenabled.12'], container: 'zip', service: 'office', label: 'Excel with macros' },
+  { extension: '.xlsb', mimeTypes: ['application/vnd.ms-excel.sheet.binary.macroEnabled.12', 'application/vnd.ms-excel.sheet.binary.macroenabled.12'], container: 'zip', service: 'office', label: 'Excel binary' },
+  { extension: '.pptx', mimeTypes: ['application/vnd.openxmlformats-officedocument.presentationml.presentation'], container: 'zip', service: 'office', label: 'PowerPoint' },
+  { extension: '.ppt', mimeTypes: ['application/vnd.ms-powerpoint'], container: 'ole', service: 'office', label: 'PowerPoint 97-2003' },
+  { extension: '.pptm', mimeTypes: ['application/vnd.ms-powerpoint.presentation.macroEnabled.12', 'application/vnd.ms-powerpoint.presentation.macroenabled.12'], container: 'zip', service: 'office', label: 'PowerPoint with macros' },
+  { extension: '.epub', mimeTypes: ['application/epub+zip'], container: 'zip', service: 'html', label: 'EPUB' },
+  { extension: '.csv', mimeTypes: ['text/csv', 'application/csv'], container: 'text', service: 'csv', label: 'CSV' },
+] as const satisfies readonly FormatRow[];
+
+export type Extension = (typeof FORMATS)[number]['extension'];
+
+export const EXTENSIONS: readonly Extension[] = FORMATS.map((row) => row.extension);
+
+const BY_EXTENSION: ReadonlyMap<string, FormatRow> = new Map(FORMATS.map((row) => [row.extension, row]));
+
+/** The row of an extension (with the dot, any case), or undefined where it is not served. */
+export function formatByExtension(extension: string): FormatRow | undefined {
+  return BY_EXTENSION.get(extension.toLowerCase());
+}
+
+/** The first row that a MIME type (parameters and case ignored) names, or undefined. */
+export function formatByMimeType(contentType: string): FormatRow | undefined {
+  const mime = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return FORMATS.find((row) => row.mimeTypes.some((known) => known.toLowerCase() === mime));
+}

@@ -1,0 +1,101 @@
+// Every size, depth, count and time that a request or a document may reach, in one place, so that each is documented and none is found by accident.
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Limits of the HTTP edge. Past one of them the answer is a 4xx that names it. */
+export const REQUEST_LIMITS = {
+  /** Bytes of one uploaded file (SPEC 8: 50 MB, read as MiB). Past it: 413 while the body streams. */
+  fileBytes: 50 * MiB,
+  /** Bytes of the `options` part. Past it: 400. */
+  optionsBytes: 256 * KiB,
+  /** Parts a multipart body may hold; the API knows two. Past it: 400. */
+  parts: 16,
+  /** Bytes of a part's name. */
+  partNameBytes: 100,
+  /** Bytes of an uploaded file's name. Past it: 400. */
+  fileNameBytes: 1024,
+  /** Bytes of one part's header block, enforced by busboy. */
+  partHeaderPairs: 32,
+  /** Milliseconds without a byte of an upload before the connection is cut with 408. */
+  uploadStallMs: 30_000,
+  /** Milliseconds (SPEC 8). */
+  timeoutDefaultMs: 30_000,
+  timeoutMaxMs: 300_000,
+  /** SPEC 2.4. */
+  maxPagesMax: 10_000,
+  /** UTF-16 code units (SPEC 2.2). */
+  auditUsernameLength: 1024,
+  /** Items of `formats` and of `parsers`. */
+  listItems: 64,
+  /** Selectors in `includeTags` or `excludeTags`, and the length of one. */
+  tagSelectors: 200,
+  tagSelectorLength: 500,
+  /** Pairs in `headers`, and the length of one value. */
+  headerPairs: 100,
+  headerValueLength: 8 * KiB,
+  /** Length of `origin` and `integration`. */
+  labelLength: 1024,
+  /** Length of a json format's prompt. */
+  promptLength: 32 * KiB,
+  /** Nesting of the options JSON (a JSON Schema nests). */
+  optionsDepth: 64,
+} as const;
+
+/** Limits on what a document may unfold to. Past one of them: 422 DOCUMENT_TOO_COMPLEX. */
+export const DOCUMENT_LIMITS = {
+  /** Entries in one ZIP container (docx, xlsx, pptx, odf, epub). */
+  zipEntries: 20_000,
+  /** Bytes that one ZIP entry, and all entries together, may inflate to. */
+  zipEntryBytes: 256 * MiB,
+  zipTotalBytes: 512 * MiB,
+  /** Inflated over stored size, looked at once an entry passes `zipRatioFloorBytes`. */
+  zipRatio: 200,
+  zipRatioFloorBytes: 8 * MiB,
+  /** Nesting of XML and HTML elements. HTML past it is flattened, XML past it is refused. */
+  xmlDepth: 1_000,
+  htmlDepth: 400,
+  /** Elements of one HTML tree. */
+  htmlElements: 2_000_000,
+  /** Cells of one spreadsheet that are read. */
+  sheetCells: 5_000_000,
+  /** Cells of a CSV file that are read, and columns of one row. */
+  csvCells: 20_000_000,
+  csvColumns: 20_000,
+  /** Repeat a `rowspan` or `colspan` may ask for. */
+  tableSpan: 1_000,
+  /** Pages of one PDF that are read when `maxPages` names no number. */
+  pdfPages: 10_000,
+  /** Pixels of one rendered page (a page that would be larger is rendered at a lower resolution). */
+  pagePixels: 40_000_000,
+  /** UTF-16 code units of one field of the answer. */
+  fieldLength: 256 * MiB,
+} as const;
+
+/** Limits of the insides: how jobs and payloads move. */
+export const TRANSPORT_LIMITS = {
+  /** Payloads up to this many bytes travel inside the job message; larger ones go through the payload store. */
+  inlinePayloadBytes: 256 * KiB,
+  /** Chunk size of the NATS Object Store. */
+  objectChunkBytes: 512 * KiB,
+  /** How long a payload may live before the store sweeps it, whatever happened to its job. */
+  payloadTtlMs: 15 * 60_000,
+  /** Times a job is given to a worker before it is answered as abandoned. */
+  maxDeliveries: 3,
+  /** A worker that says nothing for this long is taken for dead, and its job goes to another. */
+  ackWaitMs: 4_000,
+  /** How often a worker tells that it is there, and how long that word holds. */
+  presenceMs: 1_000,
+  presenceTtlMs: 3_500,
+} as const;
+
+/** Resident memory, in MiB, that one isolated conversion process (with its children) may reach before it is killed. */
+export const MEMORY_LIMITS_MIB = {
+  pdf: 2048,
+  ocr: 1536,
+  office: 3072,
+  html: 2048,
+  csv: 2048,
+  pii: 2048,
+  enrich: 1024,
+} as const;
