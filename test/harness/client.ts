@@ -1,0 +1,206 @@
+// Speaks HTTP to the product byte by byte, because most of what must be tested is what a well-behaved client library refuses to send.
+import assert from 'node:assert/strict';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import type { z } from 'zod';
+import { errorResponseSchema, type ParseResponse, parseResponseSchema } from '#shared/contract/response.ts';
+import type { Product } from './product.ts';
+
+export interface Part {
+  name: string;
+  body: Uint8Array | string;
+  fileName?: string;
+  contentType?: string;
+  /** Replaces the `Content-Disposition` line. */
+  disposition?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** The decoded JSON, or the text where it is none. */
+  body: unknown;
+  text: string;
+}
+
+export interface SendOptions {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string | string[]>;
+  body?: Uint8Array | string | AsyncIterable<Uint8Array>;
+  /** Undefined: the product's own key; null: no Authorization header. */
+  key?: string | null;
+  signal?: AbortSignal;
+  /** Milliseconds until the client gives up; a server that hangs fails its row instead of the suite. */
+  patienceMs?: number;
+}
+
+export interface ParseRequest {
+  file: Uint8Array | string;
+  fileName: string;
+  /** An object is sent as JSON, a string as it stands. */
+  options?: unknown;
+  /** Content type of the file part. */
+  contentType?: string;
+  /** Content type of the options part; none by default, as both public SDKs do. */
+  optionsType?: string;
+  fileFirst?: boolean;
+  key?: string | null;
+  headers?: Record<string, string | string[]>;
+  signal?: AbortSignal;
+  patienceMs?: number;
+}
+
+export const BOUNDARY = 'parsemesh-test-boundary-7f3a';
+
+/** The bytes of a multipart body and the header that announces it. `end: false` leaves the last boundary out. */
+export function multipart(parts: readonly Part[], { end = true } = {}): { body: Buffer; contentType: string } {
+  const pieces: Uint8Array[] = [];
+  for (const part of parts) {
+    const fileName = part.fileName === undefined ? '' : `; filename="${part.fileName}"`;
+    const lines = [
+      `--${BOUNDARY}`,
+      part.disposition ?? `Content-Disposition: form-data; name="${part.name}"${fileName}`,
+      ...(part.contentType === undefined ? [] : [`Content-Type: ${part.contentType}`]),
+    ];
+    pieces.push(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), Buffer.from(part.body), Buffer.from('\r\n'));
+  }
+  if (end) pieces.push(Buffer.from(`--${BOUNDARY}--\r\n`));
+  return { body: Buffer.concat(pieces), contentType: `multipart/form-data; boundary=${BOUNDARY}` };
+}
+
+/**
+ * Sends one request and gives back whatever answer came, also one that came before the body was through.
+ * @throws Error where the connection ends without an answer.
+ */
+export function send(product: Pick<Product, 'url' | 'key'>, options: SendOptions = {}): Promise<Answer> {
+  const key = options.key === undefined ? product.key : options.key;
+  const headers = { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...options.headers };
+  return new Promise<Answer>((resolve, reject) => {
+    const body = options.body;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : undefined;
+    const target = new URL(options.path ?? '/v2/parse', product.url);
+    const request = httpRequest(target, {
+      method: options.method ?? 'POST',
+      headers: { ...(bytes ? { 'content-length': String(bytes.byteLength) } : {}), ...headers },
+      agent: false,
+      signal: AbortSignal.any([
+        AbortSignal.timeout(options.patienceMs ?? 60_000),
+        ...(options.signal ? [options.signal] : []),
+      ]),
+    });
+    let answered = false;
+    // A server that answers early closes its end while the body still streams: the answer counts, not the broken pipe.
+    request.on('error', (error) => setTimeout(() => answered || reject(error), 50));
+    request.on('response', (response) => {
+      answered = true;
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        let decoded: unknown = text;
+        try {
+          decoded = JSON.parse(text);
+        } catch {
+          // Not JSON: the text itself is what the caller looks at.
+        }
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: decoded, text });
+        request.destroy();
+      });
+    });
+    if (bytes || body === undefined) request.end(bytes);
+    else
+      void (async () => {
+        try {
+          for await (const chunk of body as AsyncIterable<Uint8Array>) {
+            if (answered || request.destroyed) return;
+            if (!request.write(chunk)) await new Promise((next) => request.once('drain', next).once('close', next));
+          }
+          request.end();
+        } catch (error) {
+          request.destroy(error instanceof Error ? error : new Error(String(error)));
+        }
+      })();
+  });
+}
+
+/** `POST /v2/parse` with one file, parts in the order of the public SDKs (options first) unless `fileFirst`. */
+export function parse(product: Pick<Product, 'url' | 'key'>, request: ParseRequest): Promise<Answer> {
+  const file: Part = { name: 'file', body: request.file, fileName: request.fileName, contentType: request.contentType };
+  const options: Part[] =
+    request.options === undefined
+      ? []
+      : [
+          {
+            name: 'options',
+            body: typeof request.options === 'string' ? request.options : JSON.stringify(request.options),
+            contentType: request.optionsType,
+          },
+        ];
+  const { body, contentType } = multipart(request.fileFirst ? [file, ...options] : [...options, file]);
+  return send(product, {
+    body,
+    headers: { 'content-type': contentType, ...request.headers },
+    key: request.key,
+    signal: request.signal,
+    patienceMs: request.patienceMs,
+  });
+}
+
+/** A POST whose multipart body is made of these parts, whatever they are. */
+export function sendParts(
+  product: Pick<Product, 'url' | 'key'>,
+  parts: readonly Part[],
+  options: SendOptions = {},
+): Promise<Answer> {
+  const { body, contentType } = multipart(parts);
+  return send(product, { ...options, body, headers: { 'content-type': contentType, ...options.headers } });
+}
+
+/** Writes raw bytes to the server's socket and collects what comes back until it closes or `waitMs` pass. */
+export function sendRaw(product: Pick<Product, 'url'>, bytes: string | Uint8Array, waitMs = 5_000): Promise<string> {
+  const { hostname, port } = new URL(product.url);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes));
+    const done = () => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(Buffer.concat(chunks).toString('latin1'));
+    };
+    const timer = setTimeout(done, waitMs);
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('close', done);
+    socket.on('error', (error) => (chunks.length > 0 ? done() : reject(error)));
+  });
+}
+
+/** Asserts a 200 of the documented shape and gives its `data`. */
+export function successData(answer: Answer): ParseResponse['data'] {
+  assert.equal(answer.status, 200, `expected 200, got ${answer.status}: ${answer.text.slice(0, 600)}`);
+  assert.match(String(answer.headers['content-type']), /^application\/json/);
+  const parsed = parseResponseSchema.safeParse(answer.body);
+  assert.ok(parsed.success, `the answer has not the documented shape: ${parsed.error?.message}`);
+  assert.ok(answer.headers['x-request-id'], 'X-Request-Id is missing');
+  return parsed.data.data;
+}
+
+export type ErrorBody = z.infer<typeof errorResponseSchema>;
+
+/** Asserts an error of the documented shape, with this status and, where given, this code. */
+export function errorBody(answer: Answer, status: number, code?: string): ErrorBody {
+  assert.equal(answer.status, status, `expected ${status}, got ${answer.status}: ${answer.text.slice(0, 600)}`);
+  assert.match(String(answer.headers['content-type']), /^application\/json/);
+  const parsed = errorResponseSchema.safeParse(answer.body);
+  assert.ok(parsed.success, `the error has not the documented shape: ${answer.text.slice(0, 600)}`);
+  assert.notEqual(parsed.data.error.trim(), '');
+  assert.doesNotMatch(
+    parsed.data.error,
+    /\bat .*:\d+:\d+|node_modules|\/(?:tmp|home|root|work|usr)\//,
+    'the message shows the inside',
+  );
+  if (code !== undefined) assert.equal(parsed.data.code, code);
+  assert.ok(answer.headers['x-request-id'], 'X-Request-Id is missing');
+  return parsed.data;
+}
