@@ -99,7 +99,11 @@ export interface SharedState {
    * Reads, computes and writes until no other writer came between. `change` must be pure: it may run several times.
    * `next: undefined` deletes the key. A value not written for `ttlMs` is gone.
    */
-  update<T>(key: string, change: (current: unknown) => { next: unknown; result: T }, options: { ttlMs: number }): Promise<T>;
+  update<T>(
+    key: string,
+    change: (current: unknown) => { next: unknown; result: T },
+    options: { ttlMs: number },
+  ): Promise<T>;
   /** Leaves without writing where `change` gives back the very value it was given. */
   close(): Promise<void>;
 }

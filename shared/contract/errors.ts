@@ -19,7 +19,10 @@ export const ERROR_CODES = {
   DOCUMENT_TOO_COMPLEX: { status: 422, message: 'The document passes a limit on what a document may unfold to' },
   CONVERSION_FAILED: { status: 422, message: 'The document made its converter fail' },
   SCHEMA_INVALID: { status: 422, message: 'Unprocessable Entity: the schema is not a valid JSON Schema' },
-  EXTRACTION_FAILED: { status: 422, message: 'Unprocessable Entity: the model gave no result that conforms to the schema' },
+  EXTRACTION_FAILED: {
+    status: 422,
+    message: 'Unprocessable Entity: the model gave no result that conforms to the schema',
+  },
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'Rate limit exceeded' },
   CONCURRENCY_LIMIT_REACHED: { status: 429, message: 'Concurrency limit reached' },
   UNKNOWN_ERROR: { status: 500, message: 'Internal Server Error' },

@@ -1,6 +1,7 @@
 // The messages that services exchange over the bus, and the shape of the code that answers one.
-import type { Container, ConverterName } from './formats.ts';
+
 import type { ErrorRecord } from './errors.ts';
+import type { Container, ConverterName } from './formats.ts';
 import type { JsonFormat, PdfOptions, RedactOptions } from './options.ts';
 import type { FieldName } from './response.ts';
 

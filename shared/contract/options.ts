@@ -9,15 +9,54 @@ export type FormatType = (typeof FORMAT_TYPES)[number];
 
 /** Formats of the hosted service that need a browser, a network or a history: refused by name. */
 export const UNSUPPORTED_FORMATS = [
-  'screenshot', 'screenshot@fullPage', 'changeTracking', 'actions', 'branding', 'audio', 'video', 'rawBase64',
-  'answer', 'question', 'query', 'highlights', 'attributes', 'menu', 'product', 'extract', 'deterministicJson',
+  'screenshot',
+  'screenshot@fullPage',
+  'changeTracking',
+  'actions',
+  'branding',
+  'audio',
+  'video',
+  'rawBase64',
+  'answer',
+  'question',
+  'query',
+  'highlights',
+  'attributes',
+  'menu',
+  'product',
+  'extract',
+  'deterministicJson',
 ] as const; // prettier-ignore
 
 /** Scrape options that public SDKs send on every call: fine where they ask for nothing, refused by name where they ask for something. */
 export const UNSUPPORTED_OPTIONS = [
-  'mobile', 'fastMode', 'waitFor', 'maxAge', 'minAge', 'storeInCache', 'lockdown', 'location', 'useMock', 'actions',
-  'checkPromptInjection', 'threatProtection', 'domainTools', 'toolDetail', 'profile', 'changeTrackingOptions',
-  'screenshotOptions', 'jsonOptions', 'extract', 'agent', 'geolocation', 'ignoreInvalidURLs', 'screenshot', 'changeTracking', 'branding', 'audio', 'video',
+  'mobile',
+  'fastMode',
+  'waitFor',
+  'maxAge',
+  'minAge',
+  'storeInCache',
+  'lockdown',
+  'location',
+  'useMock',
+  'actions',
+  'checkPromptInjection',
+  'threatProtection',
+  'domainTools',
+  'toolDetail',
+  'profile',
+  'changeTrackingOptions',
+  'screenshotOptions',
+  'jsonOptions',
+  'extract',
+  'agent',
+  'geolocation',
+  'ignoreInvalidURLs',
+  'screenshot',
+  'changeTracking',
+  'branding',
+  'audio',
+  'video',
 ] as const; // prettier-ignore
 
 const plainFormat = <T extends Exclude<FormatType, 'json'>>(type: T) => z.strictObject({ type: z.literal(type) });
@@ -25,7 +64,12 @@ const plainFormat = <T extends Exclude<FormatType, 'json'>>(type: T) => z.strict
 export const jsonFormatSchema = z
   .strictObject({
     type: z.literal('json'),
-    prompt: z.string().min(1).max(REQUEST_LIMITS.promptLength).optional().meta({ description: 'Prompt for the JSON output.' }),
+    prompt: z
+      .string()
+      .min(1)
+      .max(REQUEST_LIMITS.promptLength)
+      .optional()
+      .meta({ description: 'Prompt for the JSON output.' }),
     schema: z.record(z.string(), z.unknown()).optional().meta({ description: 'A JSON Schema for the output.' }),
   })
   .refine((format) => format.prompt !== undefined || format.schema !== undefined, {
@@ -43,7 +87,9 @@ export const formatObjectSchema = z.discriminatedUnion('type', [
 ]);
 
 export const formatSchema = z.union([
-  z.enum(['markdown', 'summary', 'html', 'rawHtml', 'links', 'images']).meta({ description: 'Shorthand for {"type": ...}.' }),
+  z
+    .enum(['markdown', 'summary', 'html', 'rawHtml', 'links', 'images'])
+    .meta({ description: 'Shorthand for {"type": ...}.' }),
   formatObjectSchema,
 ]);
 
@@ -52,12 +98,27 @@ export const PDF_MODES = ['fast', 'auto', 'ocr'] as const;
 export const pdfParserSchema = z
   .strictObject({
     type: z.literal('pdf'),
-    mode: z.enum(PDF_MODES).default('auto').meta({ description: 'fast: text layer only. auto: text first, OCR as fallback. ocr: OCR on every page.' }),
-    maxPages: z.int().min(1).max(REQUEST_LIMITS.maxPagesMax).optional().meta({ description: 'Caps the number of PDF pages processed.' }),
+    mode: z
+      .enum(PDF_MODES)
+      .default('auto')
+      .meta({ description: 'fast: text layer only. auto: text first, OCR as fallback. ocr: OCR on every page.' }),
+    maxPages: z
+      .int()
+      .min(1)
+      .max(REQUEST_LIMITS.maxPagesMax)
+      .optional()
+      .meta({ description: 'Caps the number of PDF pages processed.' }),
     pages: z.boolean().default(false).meta({ description: 'Fills data.pages with physical per-page Markdown.' }),
     blocks: z.boolean().default(false).meta({ description: 'Fills data.blocks with typed layout blocks.' }),
-    pageMarkers: z.boolean().default(false).meta({ description: 'Puts `---` and `<!-- page N -->` between pages of the Markdown.' }),
-    password: z.string().max(REQUEST_LIMITS.labelLength).optional().meta({ description: 'Addition of ours: opens an encrypted PDF.' }),
+    pageMarkers: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Puts `---` and `<!-- page N -->` between pages of the Markdown.' }),
+    password: z
+      .string()
+      .max(REQUEST_LIMITS.labelLength)
+      .optional()
+      .meta({ description: 'Addition of ours: opens an encrypted PDF.' }),
   })
   .meta({ id: 'PdfParser' });
 
@@ -84,20 +145,37 @@ export const parseOptionsSchema = z
     auditMetadata: auditMetadataSchema.optional().meta({ description: 'User attribution for audit events.' }),
     blockAds: z.boolean().default(true).meta({ description: 'Drops advertisements and cookie banners.' }),
     excludeTags: tagList.optional().meta({ description: 'CSS selectors whose elements are left out.' }),
-    formats: z.array(formatSchema).max(REQUEST_LIMITS.listItems).default([{ type: 'markdown' }]),
-    headers: z.record(z.string(), z.string().max(REQUEST_LIMITS.headerValueLength))
-      .refine((pairs) => Object.keys(pairs).length <= REQUEST_LIMITS.headerPairs, { message: `at most ${REQUEST_LIMITS.headerPairs} headers` })
-      .optional().meta({ description: 'Used only where a request is made; parsing an upload makes none.' }), // prettier-ignore
-    includeTags: tagList.optional().meta({ description: 'CSS selectors whose elements alone are kept. Wins over onlyMainContent.' }),
+    formats: z
+      .array(formatSchema)
+      .max(REQUEST_LIMITS.listItems)
+      .default([{ type: 'markdown' }]),
+    headers: z
+      .record(z.string(), z.string().max(REQUEST_LIMITS.headerValueLength))
+      .refine((pairs) => Object.keys(pairs).length <= REQUEST_LIMITS.headerPairs, {
+        message: `at most ${REQUEST_LIMITS.headerPairs} headers`,
+      })
+      .optional()
+      .meta({ description: 'Used only where a request is made; parsing an upload makes none.' }), // prettier-ignore
+    includeTags: tagList
+      .optional()
+      .meta({ description: 'CSS selectors whose elements alone are kept. Wins over onlyMainContent.' }),
     integration: z.string().max(REQUEST_LIMITS.labelLength).nullable().optional(),
     onlyMainContent: z.boolean().default(true),
     origin: z.string().max(REQUEST_LIMITS.labelLength).default('api'),
-    parsers: z.array(z.union([z.literal('pdf'), pdfParserSchema])).max(REQUEST_LIMITS.listItems).default(['pdf']),
+    parsers: z
+      .array(z.union([z.literal('pdf'), pdfParserSchema]))
+      .max(REQUEST_LIMITS.listItems)
+      .default(['pdf']),
     proxy: z.enum(['basic', 'auto']).optional(),
     redactPII: z.union([z.boolean(), redactPiiSchema]).default(false),
     removeBase64Images: z.boolean().default(true),
     skipTlsVerification: z.boolean().default(true),
-    timeout: z.int().min(1).max(REQUEST_LIMITS.timeoutMaxMs).default(REQUEST_LIMITS.timeoutDefaultMs).meta({ description: 'Milliseconds.' }),
+    timeout: z
+      .int()
+      .min(1)
+      .max(REQUEST_LIMITS.timeoutMaxMs)
+      .default(REQUEST_LIMITS.timeoutDefaultMs)
+      .meta({ description: 'Milliseconds.' }),
     zeroDataRetention: z.boolean().default(false),
   })
   .meta({ id: 'ParseOptions' });
@@ -130,8 +208,14 @@ export interface ParseOptions {
 const PDF_DEFAULTS: PdfOptions = { mode: 'auto', pages: false, blocks: false, pageMarkers: false };
 
 const asksForNothing = (value: unknown): boolean =>
-  value === null || value === undefined || value === false || value === 0 || value === '' ||
-  (Array.isArray(value) ? value.length === 0 : typeof value === 'object' && value !== null && Object.keys(value).length === 0); // prettier-ignore
+  value === null ||
+  value === undefined ||
+  value === false ||
+  value === 0 ||
+  value === '' ||
+  (Array.isArray(value)
+    ? value.length === 0
+    : typeof value === 'object' && value !== null && Object.keys(value).length === 0); // prettier-ignore
 
 /** Where a field stands, as callers write it: `parsers[0].maxPages`. */
 export function fieldPath(path: readonly PropertyKey[]): string {
@@ -145,10 +229,16 @@ function flattenIssues(issues: readonly z.core.$ZodIssue[], prefix: readonly Pro
   return issues.flatMap((issue): FieldIssue[] => {
     const path = [...prefix, ...issue.path];
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: fieldPath([...path, key]), message: `unknown field \`${key}\``, code: issue.code }));
+      return issue.keys.map((key) => ({
+        path: fieldPath([...path, key]),
+        message: `unknown field \`${key}\``,
+        code: issue.code,
+      }));
     if (issue.code === 'invalid_union' && issue.errors.length > 0) {
       // The branch that came furthest (its fault lies deepest, or it is of the right type) is the one the caller meant.
-      const branches = issue.errors.filter((branch) => !branch.every((inner) => inner.path.length === 0 && inner.code !== 'unrecognized_keys'));
+      const branches = issue.errors.filter(
+        (branch) => !branch.every((inner) => inner.path.length === 0 && inner.code !== 'unrecognized_keys'),
+      );
       const meant = branches.sort((a, b) => a.length - b.length)[0];
       if (meant) return flattenIssues(meant, path);
     }
@@ -162,7 +252,11 @@ export function validationError(issues: readonly z.core.$ZodIssue[]): ParseError
   const first = details[0];
   const where = first && first.path !== '' ? `\`${first.path}\`: ` : '';
   const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
-  return new ParseError('BAD_REQUEST', `Bad Request: invalid options: ${where}${first?.message ?? 'not valid'}${more}`, { details });
+  return new ParseError(
+    'BAD_REQUEST',
+    `Bad Request: invalid options: ${where}${first?.message ?? 'not valid'}${more}`,
+    { details },
+  );
 }
 
 function unsupportedAsked(raw: Record<string, unknown>): FieldIssue[] {
@@ -173,9 +267,18 @@ function unsupportedAsked(raw: Record<string, unknown>): FieldIssue[] {
     .map(([key]) => ({ path: key, message: `parse does not support \`${key}\``, code: 'unsupported' }));
   const formats = Array.isArray(raw.formats) ? raw.formats : [];
   formats.forEach((item: unknown, index) => {
-    const type = typeof item === 'string' ? item : typeof item === 'object' && item !== null && 'type' in item ? item.type : undefined;
+    const type =
+      typeof item === 'string'
+        ? item
+        : typeof item === 'object' && item !== null && 'type' in item
+          ? item.type
+          : undefined;
     if (typeof type === 'string' && unsupportedFormats.includes(type))
-      issues.push({ path: `formats[${index}]`, message: `parse does not support the format \`${type}\``, code: 'unsupported' });
+      issues.push({
+        path: `formats[${index}]`,
+        message: `parse does not support the format \`${type}\``,
+        code: 'unsupported',
+      });
   });
   return issues;
 }
@@ -186,7 +289,10 @@ function unsupportedAsked(raw: Record<string, unknown>): FieldIssue[] {
  */
 export function readParseOptions(raw: unknown): ParseOptions {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
-    throw new ParseError('BAD_REQUEST', 'Bad Request: the `options` part must be a JSON object, for example {"formats":["markdown"]}');
+    throw new ParseError(
+      'BAD_REQUEST',
+      'Bad Request: the `options` part must be a JSON object, for example {"formats":["markdown"]}',
+    );
   const record = raw as Record<string, unknown>;
   const unsupported = unsupportedAsked(record);
   if (unsupported.length > 0)
@@ -203,19 +309,41 @@ export function readParseOptions(raw: unknown): ParseOptions {
 }
 
 function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
-  const items = (data.formats.length === 0 ? ['markdown' as const] : data.formats).map((item) => (typeof item === 'string' ? { type: item } : item));
+  const items = (data.formats.length === 0 ? ['markdown' as const] : data.formats).map((item) =>
+    typeof item === 'string' ? { type: item } : item,
+  );
   const json = items.find((item) => item.type === 'json');
   const pdf = data.parsers.find((item) => typeof item !== 'string');
   const formats = new Set<FormatType>(items.map((item) => item.type));
-  const redact = data.redactPII === true ? redactPiiSchema.parse({}) : data.redactPII === false ? undefined : data.redactPII;
+  const redact =
+    data.redactPII === true ? redactPiiSchema.parse({}) : data.redactPII === false ? undefined : data.redactPII;
   if (redact && formats.has('rawHtml'))
-    throw new ParseError('BAD_REQUEST', 'Bad Request: `rawHtml` promises the unmodified source, so it cannot be combined with `redactPII`; ask for `html` instead', {
-      details: [{ path: 'formats', message: '`rawHtml` cannot be combined with `redactPII`', code: 'custom' }],
-    });
+    throw new ParseError(
+      'BAD_REQUEST',
+      'Bad Request: `rawHtml` promises the unmodified source, so it cannot be combined with `redactPII`; ask for `html` instead',
+      {
+        details: [{ path: 'formats', message: '`rawHtml` cannot be combined with `redactPII`', code: 'custom' }],
+      },
+    );
   return {
     formats,
-    json: json?.type === 'json' ? { ...(json.prompt === undefined ? {} : { prompt: json.prompt }), ...(json.schema === undefined ? {} : { schema: json.schema }) } : undefined,
-    pdf: pdf ? { mode: pdf.mode, pages: pdf.pages, blocks: pdf.blocks, pageMarkers: pdf.pageMarkers, ...(pdf.maxPages === undefined ? {} : { maxPages: pdf.maxPages }), ...(pdf.password === undefined ? {} : { password: pdf.password }) } : PDF_DEFAULTS,
+    json:
+      json?.type === 'json'
+        ? {
+            ...(json.prompt === undefined ? {} : { prompt: json.prompt }),
+            ...(json.schema === undefined ? {} : { schema: json.schema }),
+          }
+        : undefined,
+    pdf: pdf
+      ? {
+          mode: pdf.mode,
+          pages: pdf.pages,
+          blocks: pdf.blocks,
+          pageMarkers: pdf.pageMarkers,
+          ...(pdf.maxPages === undefined ? {} : { maxPages: pdf.maxPages }),
+          ...(pdf.password === undefined ? {} : { password: pdf.password }),
+        }
+      : PDF_DEFAULTS,
     redact,
     includeTags: data.includeTags ?? [],
     excludeTags: data.excludeTags ?? [],

@@ -1,0 +1,72 @@
+// `npm run service -- NAME`: one service of the mesh against NATS_URL, as each pod of the chart runs it.
+import { connectNats } from '#shared/bus/nats.ts';
+import type { QueueName } from '#shared/contract/jobs.ts';
+import { ConfigError, readConfig } from '#shared/runtime/config.ts';
+import { drainOnSignal } from '#shared/runtime/drain.ts';
+import { startOpsServer } from '#shared/runtime/health.ts';
+import { startJobLoop } from '#shared/runtime/jobloop.ts';
+import { createLogger } from '#shared/runtime/log.ts';
+import { startGateway } from './gateway/gateway.ts';
+import { SERVICE_NAMES, WORKERS } from './registry.ts';
+
+const isQueue = (name: string): name is QueueName => Object.hasOwn(WORKERS, name);
+
+async function main(name: string): Promise<void> {
+  const config = readConfig();
+  if (!config.natsUrl)
+    throw new ConfigError('configuration: a single service needs NATS_URL, for example NATS_URL=nats://127.0.0.1:4222');
+  const log = createLogger(config, name);
+  const transport = await connectNats({ url: config.natsUrl, name: `parsemesh-${name}`, log });
+  if (!isQueue(name)) {
+    const gateway = await startGateway({ config, log, transport });
+    drainOnSignal(
+      async () => {
+        await gateway.drain();
+        await transport.close();
+      },
+      { log, timeoutMs: config.drainTimeoutMs },
+    );
+    log.info({ url: gateway.url }, 'listening');
+    return;
+  }
+  let draining = false;
+  const ready = () =>
+    draining
+      ? { ok: false, reason: 'draining' }
+      : transport.bus.connected()
+        ? { ok: true }
+        : { ok: false, reason: 'the message bus is away' };
+  const ops =
+    config.opsPort === undefined
+      ? undefined
+      : await startOpsServer({ host: config.opsHost, port: config.opsPort, ready });
+  const loop = await startJobLoop({
+    transport,
+    queue: name,
+    module: WORKERS[name],
+    concurrency: config.concurrency[name],
+    log,
+    warm: true,
+  });
+  drainOnSignal(
+    async () => {
+      draining = true;
+      await loop.drain();
+      await transport.close();
+      await ops?.close();
+    },
+    { log, timeoutMs: config.drainTimeoutMs },
+  );
+}
+
+const name = process.argv[2];
+const known: readonly string[] = SERVICE_NAMES;
+try {
+  if (name === undefined || !known.includes(name))
+    throw new ConfigError(`usage: npm run service -- ${SERVICE_NAMES.join('|')}`);
+  await main(name);
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  process.stderr.write(`parsemesh: ${error.message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,63 @@
+// `npm start`: every service in one process group on the in-memory bus, and the three lines a newcomer needs.
+import { createMemoryTransport } from '#shared/bus/memory.ts';
+import { ConfigError, readConfig } from '#shared/runtime/config.ts';
+import { drainOnSignal } from '#shared/runtime/drain.ts';
+import { startJobLoop } from '#shared/runtime/jobloop.ts';
+import { createLogger } from '#shared/runtime/log.ts';
+import { startGateway } from './gateway/gateway.ts';
+import { QUEUES, WORKERS } from './registry.ts';
+
+async function main(): Promise<void> {
+  const config = readConfig();
+  const log = createLogger(config, 'parsemesh');
+  const transport = createMemoryTransport();
+  const loops = await Promise.all(
+    QUEUES.map((queue) =>
+      startJobLoop({
+        transport,
+        queue,
+        module: WORKERS[queue],
+        concurrency: config.concurrency[queue],
+        log,
+        warm: false,
+      }),
+    ),
+  );
+  const gateway = await startGateway({ config, log, transport });
+  drainOnSignal(
+    async () => {
+      await gateway.drain();
+      await Promise.all(loops.map((loop) => loop.drain()));
+      await transport.close();
+    },
+    { log, timeoutMs: config.drainTimeoutMs },
+  );
+  const key = config.apiKey ?? gateway.firstKey;
+  process.stdout.write(
+    [
+      '',
+      `Parsemesh listens on ${gateway.url} (API reference: ${gateway.url}/docs)`,
+      gateway.firstKey
+        ? `API key, shown this once: ${gateway.firstKey}`
+        : `API keys are kept (hashed) in ${config.keysFile}; make another with: npm run keys -- create`,
+      'Try:',
+      `  curl -sS ${gateway.url}/v2/parse -H "Authorization: Bearer ${key ?? 'YOUR_KEY'}" -F file=@fixtures/pdf/sample.pdf`,
+      '',
+      '',
+    ].join('\n'),
+  );
+}
+
+try {
+  await main();
+} catch (error) {
+  const message =
+    error instanceof ConfigError
+      ? error.message
+      : error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+        ? `the port is taken: set PORT to another one, for example PORT=8081 npm start`
+        : undefined;
+  if (message === undefined) throw error;
+  process.stderr.write(`parsemesh: ${message}\n`);
+  process.exit(1);
+}

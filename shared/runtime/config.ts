@@ -1,0 +1,155 @@
+// Every environment variable the product reads, typed and checked in one place; docs/configuration.md is written from this table.
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { QueueName } from '../contract/jobs.ts';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const count = z.coerce.number().int().min(1).max(256);
+const url = z.url({ protocol: /^https?$/ });
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** Variables by name. `meta` holds what the documentation says of each. */
+export const environmentSchema = z.object({
+  HOST: z.string().default('127.0.0.1').meta({ description: 'Address the API listens on.' }),
+  PORT: port.default(8080).meta({ description: 'Port of the API; 0 picks a free one.' }),
+  OPS_PORT: port
+    .optional()
+    .meta({ description: 'Moves /livez, /readyz and /metrics to a port of their own; gives a worker service one.' }),
+  OPS_HOST: z.string().optional().meta({ description: 'Address of the operations port (default: HOST).' }),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').meta({ description: 'Least severe level that is logged.' }),
+  KEYS_FILE: z
+    .string()
+    .default('.parsemesh/keys.json')
+    .meta({ description: 'Hashed API keys and their plans; watched.' }),
+  API_KEY: z.string().min(8).optional().meta({ description: 'Value of the key made on the first start, for tests.' }),
+  NATS_URL: z
+    .string()
+    .optional()
+    .meta({ description: 'NATS server with JetStream. Unset: everything in one process group on the in-memory bus.' }),
+  LLM_BASE_URL: url
+    .optional()
+    .meta({ description: 'OpenAI-compatible endpoint for summary and json, up to and without /chat/completions.' }),
+  LLM_API_KEY: z.string().optional().meta({ description: 'Key for LLM_BASE_URL.' }),
+  LLM_MODEL: z.string().optional().meta({ description: 'Model name for LLM_BASE_URL.' }),
+  PII_MODEL_URL: url.optional().meta({ description: 'HTTP endpoint of a PII model used instead of the built-in one.' }),
+  OCR_LANGUAGES: z.string().default('eng').meta({ description: 'Tesseract languages, joined by +.' }),
+  TESSDATA_PREFIX: z
+    .string()
+    .optional()
+    .meta({ description: 'Folder with *.traineddata (default: where Debian puts it).' }),
+  SOFFICE_PATH: z.string().optional().meta({ description: 'LibreOffice binary (default: soffice on the PATH).' }),
+  PDF_CONCURRENCY: count.optional().meta({ description: 'Jobs the pdf service runs at once (default: the cores).' }),
+  OCR_CONCURRENCY: count.optional().meta({ description: 'Jobs the ocr service runs at once (default: the cores).' }),
+  OFFICE_CONCURRENCY: count
+    .optional()
+    .meta({ description: 'Jobs the office service runs at once (default: the cores).' }),
+  HTML_CONCURRENCY: count.optional().meta({ description: 'Jobs the html service runs at once (default: the cores).' }),
+  CSV_CONCURRENCY: count.optional().meta({ description: 'Jobs the csv service runs at once (default: the cores).' }),
+  PII_CONCURRENCY: count.optional().meta({ description: 'Jobs the pii service runs at once (default: the cores).' }),
+  ENRICH_CONCURRENCY: count
+    .optional()
+    .meta({ description: 'Jobs the enrich service runs at once (default: four a core; it mostly waits).' }),
+  DRAIN_TIMEOUT_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .default(310_000)
+    .meta({ description: 'How long SIGTERM waits for running work.' }),
+}); // prettier-ignore
+
+export interface ModelConfig {
+  baseUrl: string;
+  apiKey: string | undefined;
+  model: string;
+}
+
+export interface Config {
+  host: string;
+  port: number;
+  opsPort: number | undefined;
+  opsHost: string;
+  logLevel: (typeof LOG_LEVELS)[number];
+  keysFile: string;
+  apiKey: string | undefined;
+  natsUrl: string | undefined;
+  llm: ModelConfig | undefined;
+  concurrency: Record<QueueName, number>;
+  drainTimeoutMs: number;
+}
+
+/** A configuration the operator must mend; its message names the variables. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the environment; an empty variable counts as unset.
+ * @throws ConfigError naming every wrong variable.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const result = environmentSchema.safeParse(
+    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
+  );
+  if (!result.success)
+    throw new ConfigError(
+      `configuration: ${result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')}`,
+    );
+  const read = result.data;
+  if (read.LLM_BASE_URL && !read.LLM_MODEL)
+    throw new ConfigError('configuration: LLM_BASE_URL needs LLM_MODEL, the name of the model to ask');
+  const cores = availableParallelism();
+  return {
+    host: read.HOST,
+    port: read.PORT,
+    opsPort: read.OPS_PORT,
+    opsHost: read.OPS_HOST ?? read.HOST,
+    logLevel: read.LOG_LEVEL,
+    keysFile: resolve(read.KEYS_FILE),
+    apiKey: read.API_KEY,
+    natsUrl: read.NATS_URL,
+    llm:
+      read.LLM_BASE_URL && read.LLM_MODEL
+        ? { baseUrl: read.LLM_BASE_URL.replace(/\/+$/, ''), apiKey: read.LLM_API_KEY, model: read.LLM_MODEL }
+        : undefined,
+    concurrency: {
+      pdf: read.PDF_CONCURRENCY ?? cores,
+      ocr: read.OCR_CONCURRENCY ?? cores,
+      office: read.OFFICE_CONCURRENCY ?? cores,
+      html: read.HTML_CONCURRENCY ?? cores,
+      csv: read.CSV_CONCURRENCY ?? cores,
+      pii: read.PII_CONCURRENCY ?? cores,
+      enrich: read.ENRICH_CONCURRENCY ?? cores * 4,
+    },
+    drainTimeoutMs: read.DRAIN_TIMEOUT_MS,
+  };
+}
+
+/** Variables that an isolated conversion process may see, beyond what any program needs. */
+const CONVERSION_VARIABLES: Partial<Record<QueueName, readonly string[]>> = {
+  ocr: ['OCR_LANGUAGES', 'TESSDATA_PREFIX'],
+  pdf: ['OCR_LANGUAGES'],
+  office: ['SOFFICE_PATH'],
+  pii: ['PII_MODEL_URL'],
+  enrich: ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL'],
+};
+const SYSTEM_VARIABLES = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TMPDIR',
+  'TZ',
+  'FONTCONFIG_PATH',
+  'FONTCONFIG_FILE',
+  'NODE_EXTRA_CA_CERTS',
+  'XDG_CACHE_HOME',
+];
+
+/** The environment of an isolated process: no keys but those its work needs, since it reads hostile bytes. */
+export function conversionEnvironment(queue: QueueName, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const names = [...SYSTEM_VARIABLES, ...(CONVERSION_VARIABLES[queue] ?? [])];
+  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+}

@@ -1,0 +1,44 @@
+// The operations port of a worker service: alive, ready, measured.
+import { createServer, type Server } from 'node:http';
+import { collectProcessMetrics, registry } from './metrics.ts';
+
+export interface Readiness {
+  ok: boolean;
+  /** Why not, in words for an operator. */
+  reason?: string;
+}
+
+/** Serves /livez, /readyz and /metrics. @param port 0 picks a free one. */
+export async function startOpsServer(options: {
+  host: string;
+  port: number;
+  ready: () => Readiness;
+}): Promise<{ port: number; close(): Promise<void> }> {
+  collectProcessMetrics();
+  const server: Server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0];
+    const json = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      json(405, { success: false, error: 'Method Not Allowed', code: 'METHOD_NOT_ALLOWED' });
+    else if (path === '/livez') json(200, { status: 'ok' });
+    else if (path === '/readyz') {
+      const ready = options.ready();
+      json(ready.ok ? 200 : 503, ready.ok ? { status: 'ok' } : { status: 'unavailable', reason: ready.reason });
+    } else if (path === '/metrics')
+      void registry
+        .metrics()
+        .then((text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text));
+    else json(404, { success: false, error: 'Not Found', code: 'NOT_FOUND' });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address ? address.port : options.port,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

@@ -1,0 +1,92 @@
+// The entry of an isolated process: loads one service's worker module and runs its jobs one at a time, until its parent is gone.
+import { Socket } from 'node:net';
+import { ParseError } from '../../contract/errors.ts';
+import type { Job, JobOutput, QueueName, WorkerModule } from '../../contract/jobs.ts';
+import { collectBody, FrameWriter, type Order, type Report, readFrames } from './frames.ts';
+
+const PARENT_FD = 3;
+
+/** What the parent may log of a fault that nobody foresaw: no message, since parsers quote the text they fail on. */
+function describe(error: unknown): { name: string; frames: string[] } {
+  if (!(error instanceof Error)) return { name: typeof error, frames: [] };
+  return {
+    name: error.name,
+    frames: (error.stack ?? '')
+      .split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .slice(0, 8)
+      .map((line) => line.trim()),
+  };
+}
+
+async function main(modulePath: string): Promise<void> {
+  const parent = new Socket({ fd: PARENT_FD, readable: true, writable: true });
+  // Its whole process group goes with it: LibreOffice must not outlive the job that started it.
+  const end = (): void => {
+    try {
+      process.kill(-process.pid, 'SIGKILL');
+    } catch {
+      process.exit(1);
+    }
+  };
+  parent.on('error', end);
+  parent.on('close', end);
+
+  const worker = (await import(modulePath)) as WorkerModule;
+  await worker.warm?.();
+  const out = new FrameWriter<Report>(parent);
+  const calls = new Map<number, { resolve: (output: JobOutput) => void; reject: (error: Error) => void }>();
+  let nextCall = 1;
+  let abort = new AbortController();
+
+  async function call<Reply>(queue: QueueName, job: Job, payload: Uint8Array): Promise<JobOutput<Reply>> {
+    const id = nextCall++;
+    const answer = new Promise<JobOutput>((resolve, reject) => calls.set(id, { resolve, reject }));
+    await out.send({ type: 'call', call: id, queue, job }, payload);
+    // What the other service replies is the caller's to name, as on any wire.
+    return (await answer) as JobOutput<Reply>;
+  }
+
+  const run = async (order: Extract<Order, { type: 'job' }>, payload: Uint8Array): Promise<void> => {
+    const { signal } = abort;
+    try {
+      const output = await worker.handle(order.job, payload, {
+        signal,
+        deadline: order.deadline,
+        volatile: order.volatile,
+        call,
+      });
+      const body = typeof output.payload === 'string' ? Buffer.from(output.payload) : output.payload;
+      await out.send({ type: 'result', ok: true, reply: output.reply }, body);
+    } catch (error) {
+      const known = error instanceof ParseError;
+      const record = known ? error.toRecord() : new ParseError('UNKNOWN_ERROR').toRecord();
+      const unexpected = known ? (error.cause === undefined ? undefined : describe(error.cause)) : describe(error);
+      await out.send({ type: 'result', ok: false, error: record, ...(unexpected ? { unexpected } : {}) });
+    }
+  };
+
+  await out.send({ type: 'ready' });
+  for await (const frame of readFrames<Order>(parent)) {
+    const order = frame.header;
+    const body = await collectBody(frame);
+    if (order.type === 'job') {
+      abort = new AbortController();
+      void run(order, body);
+    } else if (order.type === 'cancel') abort.abort();
+    else if (order.type === 'answer') {
+      const waiting = calls.get(order.call);
+      calls.delete(order.call);
+      if (order.ok) waiting?.resolve({ reply: order.reply, payload: body });
+      else waiting?.reject(ParseError.fromRecord(order.error));
+    } else {
+      await worker.close?.();
+      break;
+    }
+  }
+  end();
+}
+
+const [modulePath] = process.argv.slice(2);
+if (!modulePath) throw new Error('usage: child.ts WORKER_MODULE');
+await main(modulePath);

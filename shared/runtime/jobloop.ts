@@ -1,0 +1,139 @@
+// A service's job loop: pulls what it can run, runs each job isolated, answers, and only then acknowledges.
+import type { Consumer, Delivery, JobAnswer, Transport } from '../bus/bus.ts';
+import { CancelledError, PayloadMissingError } from '../bus/bus.ts';
+import { type ErrorRecord, ParseError } from '../contract/errors.ts';
+import type { Job, QueueName } from '../contract/jobs.ts';
+import { MEMORY_LIMITS_MIB } from '../contract/limits.ts';
+import { conversionEnvironment } from './config.ts';
+import { type AnswerHeader, dispatch, type JobHeader } from './dispatch.ts';
+import { ProcessPool } from './isolation/pool.ts';
+import { describeCause, type Logger } from './log.ts';
+import { cancelledJobs, conversions, jobDuration, jobs, jobsInFlight } from './metrics.ts';
+import {
+  EMPTY_PAYLOAD,
+  type JobPayload,
+  openPayload,
+  packPayload,
+  payloadSize,
+  readPayload,
+  releasePayload,
+  storePayload,
+} from './payload.ts';
+
+export interface JobLoopOptions {
+  transport: Transport;
+  queue: QueueName;
+  /** The service's worker.ts. */
+  module: URL;
+  concurrency: number;
+  log: Logger;
+  /** Start a process before the first job comes. */
+  warm: boolean;
+}
+
+export interface JobLoop {
+  /** Takes no new job, finishes those that run, ends the isolated processes. */
+  drain(): Promise<void>;
+}
+
+/** Serves one queue until drained. */
+export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
+  const { transport, queue, log } = options;
+  const pool = new ProcessPool(
+    { queue, module: options.module, memoryMiB: MEMORY_LIMITS_MIB[queue], env: conversionEnvironment(queue) },
+    log,
+  );
+  if (options.warm) await pool.warm();
+
+  const answer = async (header: AnswerHeader, payload: JobPayload = EMPTY_PAYLOAD): Promise<JobAnswer> =>
+    'ref' in payload
+      ? { header: { ...header, ref: payload.ref }, body: new Uint8Array(0) }
+      : { header, body: payload.inline };
+
+  const handler = async (delivery: Delivery): Promise<JobAnswer> => {
+    const { job, ref } = delivery.message.header as JobHeader;
+    const source: JobPayload = ref ? { ref } : { inline: delivery.message.body };
+    const stopTimer = jobDuration.startTimer({ queue });
+    jobsInFlight.inc({ queue });
+    let outcome = 'ok';
+    try {
+      const result = await pool.run(
+        async () => ({
+          job,
+          deadline: delivery.deadline,
+          volatile: delivery.volatile,
+          payload: await openPayload(transport.payloads, source),
+          payloadSize: payloadSize(source),
+        }),
+        {
+          store: (body) => storePayload(transport.payloads, body, { volatile: delivery.volatile }),
+          call: (other, otherJob, bytes) => callOther(transport, delivery, other, otherJob, bytes),
+        },
+        delivery.signal,
+        job.requestId,
+      );
+      if (result.ok) return await answer({ outcome: { ok: true, reply: result.reply } }, result.payload);
+      outcome = result.error.code;
+      if (result.unexpected || result.error.code === 'UNKNOWN_ERROR')
+        log[result.error.code === 'UNKNOWN_ERROR' ? 'error' : 'info'](
+          { requestId: job.requestId, queue, code: result.error.code, cause: result.unexpected },
+          'a job failed',
+        );
+      return await answer({ outcome: { ok: false, error: result.error } });
+    } catch (error) {
+      const record = failure(error);
+      outcome = record.code;
+      log[record.code === 'UNKNOWN_ERROR' ? 'error' : 'info'](
+        { requestId: job.requestId, queue, code: record.code, cause: describeCause(error) },
+        'a job failed',
+      );
+      return await answer({ outcome: { ok: false, error: record } });
+    } finally {
+      if (delivery.signal.aborted)
+        cancelledJobs.inc({ queue, reason: Date.now() >= delivery.deadline ? 'deadline' : 'cancelled' });
+      stopTimer();
+      jobsInFlight.dec({ queue });
+      jobs.inc({ queue, outcome });
+      if (job.kind === 'convert') conversions.inc({ format: job.extension.slice(1), outcome });
+    }
+  };
+
+  const consumer: Consumer = await transport.bus.serve(queue, { concurrency: options.concurrency, handler });
+  log.info({ queue, concurrency: options.concurrency }, 'serving');
+  return {
+    async drain() {
+      await consumer.drain();
+      await pool.close();
+    },
+  };
+}
+
+function failure(error: unknown): ErrorRecord {
+  if (error instanceof ParseError) return error.toRecord();
+  if (error instanceof PayloadMissingError || error instanceof CancelledError)
+    return new ParseError('REQUEST_TIMEOUT').toRecord();
+  return new ParseError('UNKNOWN_ERROR').toRecord();
+}
+
+/** A job that an isolated process asks another service for; its payloads are let go here. */
+async function callOther(
+  transport: Transport,
+  delivery: Delivery,
+  queue: QueueName,
+  job: Job,
+  bytes: Uint8Array,
+): Promise<{ ok: true; reply: unknown; payload: Uint8Array } | { ok: false; error: ErrorRecord }> {
+  const { volatile, deadline, signal } = delivery;
+  let sent: JobPayload | undefined;
+  let got: JobPayload | undefined;
+  try {
+    sent = await packPayload(transport.payloads, bytes, { volatile });
+    const result = await dispatch(transport, queue, job, sent, { deadline, signal, volatile });
+    got = result.payload;
+    return { ok: true, reply: result.reply, payload: await readPayload(transport.payloads, got) };
+  } catch (error) {
+    return { ok: false, error: failure(error) };
+  } finally {
+    await Promise.all([releasePayload(transport.payloads, sent), releasePayload(transport.payloads, got)]);
+  }
+}

@@ -1,0 +1,85 @@
+// A job's bytes on their way: inside the message while they are small, through the payload store when they are not.
+import type { PayloadRef, PayloadStore } from '../bus/bus.ts';
+import { TRANSPORT_LIMITS } from '../contract/limits.ts';
+
+export type JobPayload = { inline: Uint8Array } | { ref: PayloadRef };
+
+export const EMPTY_PAYLOAD: JobPayload = { inline: new Uint8Array(0) };
+
+/** Bytes of a payload. */
+export function payloadSize(payload: JobPayload): number {
+  return 'inline' in payload ? payload.inline.byteLength : payload.ref.size;
+}
+
+/**
+ * Takes a stream in: what fits a message stays inline, more is streamed to the store chunk by chunk.
+ * @throws what the source throws; nothing is left in the store then.
+ */
+export async function storePayload(
+  store: PayloadStore,
+  source: AsyncIterable<Uint8Array>,
+  options: { volatile: boolean },
+): Promise<JobPayload> {
+  const iterator = source[Symbol.asyncIterator]();
+  const head: Uint8Array[] = [];
+  let size = 0;
+  while (size <= TRANSPORT_LIMITS.inlinePayloadBytes) {
+    const next = await iterator.next();
+    if (next.done) return { inline: Buffer.concat(head) };
+    head.push(next.value);
+    size += next.value.byteLength;
+  }
+  const whole = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield* head;
+      for (;;) {
+        const next = await iterator.next();
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  };
+  return { ref: await store.put(whole(), options) };
+}
+
+/** Like `storePayload`, for bytes that are in memory already. */
+export async function packPayload(
+  store: PayloadStore,
+  bytes: Uint8Array,
+  options: { volatile: boolean },
+): Promise<JobPayload> {
+  if (bytes.byteLength <= TRANSPORT_LIMITS.inlinePayloadBytes) return { inline: bytes };
+  const chunks = async function* (): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.byteLength; at += TRANSPORT_LIMITS.objectChunkBytes)
+      yield bytes.subarray(at, at + TRANSPORT_LIMITS.objectChunkBytes);
+  };
+  return { ref: await store.put(chunks(), options) };
+}
+
+/** The payload's bytes as they come. @throws PayloadMissingError */
+export async function openPayload(store: PayloadStore, payload: JobPayload): Promise<AsyncIterable<Uint8Array>> {
+  if ('ref' in payload) return store.get(payload.ref);
+  const { inline } = payload;
+  return (async function* () {
+    yield inline;
+  })();
+}
+
+/** The whole payload in memory. @throws PayloadMissingError */
+export async function readPayload(store: PayloadStore, payload: JobPayload): Promise<Uint8Array> {
+  if ('inline' in payload) return payload.inline;
+  const bytes = Buffer.allocUnsafe(payload.ref.size);
+  let at = 0;
+  for await (const chunk of await store.get(payload.ref)) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+/** Forgets a payload; never throws, since the store sweeps what is left by age. */
+export async function releasePayload(store: PayloadStore, payload: JobPayload | undefined): Promise<void> {
+  if (payload && 'ref' in payload) await store.delete(payload.ref).catch(() => undefined);
+}
