@@ -19,6 +19,8 @@ export interface RequestOptions {
   signal?: AbortSignal;
   /** Keep the message off every disk (zero data retention). */
   volatile?: boolean;
+  /** Called each time a worker takes the job: the wait in the queue is over. */
+  onStarted?: () => void;
 }
 
 /** One attempt at a job. */
@@ -97,14 +99,14 @@ export interface SharedState {
   get(key: string): Promise<unknown>;
   /**
    * Reads, computes and writes until no other writer came between. `change` must be pure: it may run several times.
-   * `next: undefined` deletes the key. A value not written for `ttlMs` is gone.
+   * `next: undefined` deletes the key; the very value that was given back leaves without writing.
+   * A value not written for `ttlMs` is gone. One key keeps to one `ttlMs`.
    */
   update<T>(
     key: string,
     change: (current: unknown) => { next: unknown; result: T },
     options: { ttlMs: number },
   ): Promise<T>;
-  /** Leaves without writing where `change` gives back the very value it was given. */
   close(): Promise<void>;
 }
 

@@ -87,6 +87,18 @@ export const TRANSPORT_LIMITS = {
   /** How often a worker tells that it is there, and how long that word holds. */
   presenceMs: 1_000,
   presenceTtlMs: 3_500,
+  /** Within one process, payloads up to this many bytes stay in memory; larger ones go to private files. */
+  memoryPayloadBytes: MiB,
+  /** Bytes of one message on the bus, header and all; the server's `max_payload` must allow it. */
+  messageBytes: 768 * KiB,
+  /** Longest life of a job that nobody takes, whatever became of its requester. Above the largest request timeout. */
+  jobTtlMs: 10 * 60_000,
+  /** How long a worker tries to hand its answer to a requester that is not there (its connection may be coming back). */
+  answerPatienceMs: 5_000,
+  /** How long a read or change of shared state is tried while the bus is away. */
+  statePatienceMs: 5_000,
+  /** Shared values with a longer time to live than this are kept on disk, so that a restarted bus still has them. */
+  stateMemoryTtlMs: 60 * 60_000,
 } as const;
 
 /** Resident memory, in MiB, that one isolated conversion process (with its children) may reach before it is killed. */
