@@ -25,10 +25,15 @@ export interface Frame<Header> {
   body: AsyncIterable<Uint8Array>;
 }
 
+/** The other end of the socket closed. */
+export class PeerGoneError extends Error {
+  override readonly name = 'PeerGoneError';
+}
+
 const PREFIX_BYTES = 8;
 
 async function write(socket: Duplex, bytes: Uint8Array): Promise<void> {
-  if (socket.destroyed) throw new Error('the isolated process is gone');
+  if (socket.destroyed) throw new PeerGoneError('the isolated process is gone');
   if (socket.write(bytes)) return;
   await new Promise<void>((resolve, reject) => {
     const done = (): void => {
@@ -38,7 +43,7 @@ async function write(socket: Duplex, bytes: Uint8Array): Promise<void> {
     };
     const gone = (): void => {
       socket.off('drain', done);
-      reject(new Error('the isolated process is gone'));
+      reject(new PeerGoneError('the isolated process is gone'));
     };
     socket.once('drain', done);
     socket.once('close', gone);

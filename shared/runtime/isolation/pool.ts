@@ -161,12 +161,13 @@ export class ProcessPool {
     }
   }
 
+  /** The next job may take it at once; a process that turns out to be worn goes while it is idle. */
   async #giveBack(worker: IsolatedProcess): Promise<void> {
     if (worker.ended || worker.pid === undefined) return;
-    const worn =
-      worker.jobsDone >= JOBS_A_PROCESS || (await residentMiB(worker.pid)) > this.#spec.memoryMiB * WORN_SHARE;
-    if (worn) await this.#retire(worker, 'worn');
-    else this.#rest(worker);
+    if (worker.jobsDone >= JOBS_A_PROCESS) return this.#retire(worker, 'worn');
+    this.#rest(worker);
+    const worn = (await residentMiB(worker.pid)) > this.#spec.memoryMiB * WORN_SHARE;
+    if (worn && this.#idle.includes(worker)) await this.#retire(worker, 'worn');
   }
 
   /** Ends every process; call it once no job runs. */

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ErrorRecord } from '../../contract/errors.ts';
 import type { Job, QueueName } from '../../contract/jobs.ts';
-import { collectBody, type Frame, FrameWriter, type Order, type Report, readFrames } from './frames.ts';
+import { collectBody, type Frame, FrameWriter, type Order, PeerGoneError, type Report, readFrames } from './frames.ts';
 
 const CHILD_ENTRY = fileURLToPath(new URL('./child.ts', import.meta.url));
 const MEMORY_CHECK_MS = 250;
@@ -201,7 +201,8 @@ export class IsolatedProcess {
         this.#out
           .send({ type: 'job', job, deadline, volatile }, input.payload, input.payloadSize)
           .catch((error: unknown) => {
-            // A payload that cannot be read is the requester's fault, not the process'; but its frame is broken now.
+            // Its exit tells the caller why it is gone. A payload that cannot be read breaks the frame, so the process goes too.
+            if (error instanceof PeerGoneError) return;
             this.end('worn');
             reject(error as Error);
           });
