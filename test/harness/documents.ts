@@ -1,0 +1,121 @@
+// One small document of each of the 20 kinds, all saying the same words, so that a suite can ask every kind the same question.
+import { readFile } from 'node:fs/promises';
+import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
+import { type Content, docx, escapeXml, pptx, xlsb, xlsx } from './documents/ooxml.ts';
+import { epub, odp, ods, odt } from './documents/opendocument.ts';
+import { pdf } from './documents/pdf.ts';
+
+export { type Content, docx, pptx, xlsb, xlsx } from './documents/ooxml.ts';
+export { epub, odp, ods, odt } from './documents/opendocument.ts';
+export { blankPdf, imagePdf, type PdfPage, pdf } from './documents/pdf.ts';
+export { type ZipEntry, zip } from './documents/zip.ts';
+
+/** What every sample says. */
+export const CONTENT: Content = {
+  title: 'Harbour report',
+  paragraphs: ['The lighthouse keeper counted seventeen herons.', 'A second boat came in before the storm.'],
+  table: [
+    ['Boat', 'Length'],
+    ['Petrel', '42'],
+    ['Kittiwake', '57'],
+  ],
+};
+
+/** Words that the Markdown of every sample must hold. */
+export const WORDS: readonly string[] = [
+  'Harbour report',
+  'The lighthouse keeper counted seventeen herons.',
+  'A second boat came in before the storm.',
+];
+
+/** The kinds whose sample holds the table (a slide does not). */
+export const TABLE_WORDS: readonly string[] = ['Boat', 'Length', 'Petrel', '42', 'Kittiwake', '57'];
+export const WITHOUT_TABLE: ReadonlySet<Extension> = new Set(['.pptx', '.pptm', '.ppt', '.odp']);
+
+/** Kinds that only LibreOffice can write: committed under fixtures, made by `test/harness/make-fixtures.ts`. */
+export const COMMITTED: readonly Extension[] = ['.doc', '.xls', '.ppt'];
+
+const bodyHtml = (content: Content) =>
+  `<h1>${escapeXml(content.title)}</h1>${content.paragraphs.map((text) => `<p>${escapeXml(text)}</p>`).join('')}<table>${content.table
+    .map(
+      (row, index) =>
+        `<tr>${row.map((cell) => (index === 0 ? `<th>${escapeXml(cell)}</th>` : `<td>${escapeXml(cell)}</td>`)).join('')}</tr>`,
+    )
+    .join('')}</table>`;
+
+export const html = (content: Content = CONTENT) =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeXml(content.title)}</title></head><body><main>${bodyHtml(content)}</main></body></html>`;
+
+export const xhtml = (content: Content = CONTENT) =>
+  `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd"><html xmlns="http://www.w3.org/1999/xhtml" xml:lang="en"><head><title>${escapeXml(content.title)}</title></head><body>${bodyHtml(content)}</body></html>`;
+
+/** Title, paragraphs and table as lines, each padded to the table's width so that every line has as many fields. */
+export function csv(content: Content = CONTENT): string {
+  const width = Math.max(1, ...content.table.map((row) => row.length));
+  const rows = [[content.title], ...content.paragraphs.map((text) => [text]), ...content.table];
+  return `${rows.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? '').join(',')).join('\r\n')}\r\n`;
+}
+
+export function rtf(content: Content = CONTENT): string {
+  const row = (cells: readonly string[]) =>
+    `\\trowd${cells.map((_, index) => `\\cellx${(index + 1) * 3000}`).join('')}${cells.map((cell) => `\\pard\\intbl ${cell}\\cell`).join('')}\\row\n`;
+  return `{\\rtf1\\ansi\\deff0{\\fonttbl{\\f0 Liberation Serif;}}\n{\\pard\\b\\fs36 ${content.title}\\par}\n${content.paragraphs
+    .map((text) => `{\\pard\\fs24 ${text}\\par}\n`)
+    .join('')}${content.table.map(row).join('')}\\pard\\par}`;
+}
+
+const committed = (extension: Extension) =>
+  readFile(new URL(`../../fixtures/${extension.slice(1)}/harbour-report${extension}`, import.meta.url));
+
+async function make(extension: Extension): Promise<Uint8Array | string> {
+  switch (extension) {
+    case '.html':
+    case '.htm':
+      return html();
+    case '.xhtml':
+      return xhtml();
+    case '.csv':
+      return csv();
+    case '.rtf':
+      return rtf();
+    case '.docx':
+      return docx(CONTENT);
+    case '.docm':
+      return docx(CONTENT, { macros: true });
+    case '.xlsx':
+      return xlsx(CONTENT);
+    case '.xlsm':
+      return xlsx(CONTENT, { macros: true });
+    case '.xlsb':
+      return xlsb(CONTENT);
+    case '.pptx':
+      return pptx(CONTENT);
+    case '.pptm':
+      return pptx(CONTENT, { macros: true });
+    case '.odt':
+      return odt(CONTENT);
+    case '.ods':
+      return ods(CONTENT);
+    case '.odp':
+      return odp(CONTENT);
+    case '.epub':
+      return epub(CONTENT, bodyHtml(CONTENT));
+    case '.pdf':
+      return pdf([{ title: CONTENT.title, lines: CONTENT.paragraphs, table: CONTENT.table }]);
+    default:
+      return committed(extension);
+  }
+}
+
+export interface Sample {
+  extension: Extension;
+  fileName: string;
+  bytes: Buffer;
+}
+
+/** The sample of one kind, named `harbour-report<extension>`. */
+export async function sample(extension: Extension): Promise<Sample> {
+  return { extension, fileName: `harbour-report${extension}`, bytes: Buffer.from(await make(extension)) };
+}
+
+export const samples = (): Promise<Sample[]> => Promise.all(EXTENSIONS.map(sample));

@@ -1,0 +1,61 @@
+// PDF files for the suites: text pages, pages without text, and the ways in which a PDF can be wrong.
+import { PDFDocument, rgb, StandardFonts } from 'pdf-lib';
+
+export interface PdfPage {
+  title?: string;
+  lines?: readonly string[];
+  /** Rows of a ruled table below the lines. */
+  table?: readonly (readonly string[])[];
+}
+
+/** Draws one page per item on A4: the title at 24 pt, lines at 11 pt as paragraphs of their own, a ruled table. */
+export async function pdf(pages: readonly PdfPage[], { title }: { title?: string } = {}): Promise<Uint8Array> {
+  const document = await PDFDocument.create();
+  if (title !== undefined) document.setTitle(title);
+  const plain = await document.embedFont(StandardFonts.Helvetica);
+  const bold = await document.embedFont(StandardFonts.HelveticaBold);
+  for (const { title: heading, lines = [], table = [] } of pages) {
+    const page = document.addPage([595, 842]);
+    let y = 770;
+    if (heading !== undefined) {
+      page.drawText(heading, { x: 60, y, size: 24, font: bold });
+      y -= 50;
+    }
+    for (const line of lines) {
+      page.drawText(line, { x: 60, y, size: 11, font: plain });
+      y -= 34;
+    }
+    for (const row of table) {
+      row.forEach((cell, column) => {
+        page.drawRectangle({
+          x: 60 + column * 150,
+          y: y - 8,
+          width: 150,
+          height: 24,
+          borderWidth: 1,
+          borderColor: rgb(0, 0, 0),
+        });
+        page.drawText(cell, { x: 66 + column * 150, y, size: 11, font: plain });
+      });
+      y -= 24;
+    }
+  }
+  return document.save({ useObjectStreams: false });
+}
+
+/** A PDF whose pages are pictures alone, as a scanner makes them. */
+export async function imagePdf(pngs: readonly Uint8Array[]): Promise<Uint8Array> {
+  const document = await PDFDocument.create();
+  for (const bytes of pngs) {
+    const image = await document.embedPng(bytes);
+    document.addPage([595, 842]).drawImage(image, { x: 0, y: 0, width: 595, height: 842 });
+  }
+  return document.save();
+}
+
+/** A PDF of `count` pages without a mark on them. */
+export async function blankPdf(count = 1): Promise<Uint8Array> {
+  const document = await PDFDocument.create();
+  for (let index = 0; index < count; index++) document.addPage([595, 842]);
+  return document.save();
+}

@@ -1,0 +1,47 @@
+// Writes the committed fixtures of this house's suites again: the kinds that only LibreOffice writes, a scan, and an encrypted PDF.
+// Run by hand (`node test/harness/make-fixtures.ts`); needs soffice and pdftoppm.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { CONTENT, docx, imagePdf, pdf, pptx, xlsx } from './documents.ts';
+
+const run = promisify(execFile);
+const FIXTURES = fileURLToPath(new URL('../../fixtures', import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), 'parsemesh-fixtures-'));
+
+async function convert(name: string, bytes: Uint8Array, target: string): Promise<Uint8Array> {
+  const source = join(folder, name);
+  await writeFile(source, bytes);
+  const profile = `-env:UserInstallation=file://${join(folder, 'profile')}`;
+  await run('soffice', [profile, '--headless', '--convert-to', target, '--outdir', join(folder, 'out'), source]);
+  return readFile(join(folder, 'out', name.replace(/\.\w+$/, `.${target.split(':')[0]}`)));
+}
+
+async function keep(format: string, name: string, bytes: Uint8Array): Promise<void> {
+  await mkdir(join(FIXTURES, format), { recursive: true });
+  await writeFile(join(FIXTURES, format, name), bytes);
+}
+
+try {
+  await keep('doc', 'harbour-report.doc', await convert('harbour-report.docx', docx(CONTENT), 'doc'));
+  await keep('xls', 'harbour-report.xls', await convert('harbour-report.xlsx', xlsx(CONTENT), 'xls'));
+  await keep('ppt', 'harbour-report.ppt', await convert('harbour-report.pptx', pptx(CONTENT), 'ppt'));
+
+  const encryption = JSON.stringify({
+    EncryptFile: { type: 'boolean', value: 'true' },
+    DocumentOpenPassword: { type: 'string', value: 'heron' },
+  });
+  const encrypted = await convert('encrypted.docx', docx(CONTENT), `pdf:writer_pdf_Export:${encryption}`);
+  await keep('pdf', 'encrypted-password-heron.pdf', encrypted);
+
+  const text = await pdf([{ title: CONTENT.title, lines: CONTENT.paragraphs }]);
+  await writeFile(join(folder, 'text.pdf'), text);
+  await run('pdftoppm', ['-r', '200', '-mono', '-png', join(folder, 'text.pdf'), join(folder, 'page')]);
+  const png = await readFile(join(folder, 'page-1.png'));
+  await keep('pdf', 'scanned-harbour-report.pdf', await imagePdf([png]));
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
