@@ -15,14 +15,14 @@ export const REQUEST_LIMITS = {
   partNameBytes: 100,
   /** Bytes of an uploaded file's name. Past it: 400. */
   fileNameBytes: 1024,
-  /** Bytes of one part's header block, enforced by busboy. */
+  /** Header lines of one part, enforced by busboy. */
   partHeaderPairs: 32,
   /** Milliseconds without a byte of an upload before the connection is cut with 408. */
   uploadStallMs: 30_000,
-  /** Milliseconds (SPEC 8). */
+  /** Milliseconds of `timeout` where the request names none, and at most (SPEC 8). */
   timeoutDefaultMs: 30_000,
   timeoutMaxMs: 300_000,
-  /** SPEC 2.4. */
+  /** The most that `maxPages` may be (SPEC 2.4). */
   maxPagesMax: 10_000,
   /** UTF-16 code units (SPEC 2.2). */
   auditUsernameLength: 1024,

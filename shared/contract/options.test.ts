@@ -1,0 +1,135 @@
+// Holds what the options mean: defaults, shorthands, and a message for each wrong field.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ParseError } from './errors.ts';
+import { readParseOptions, UNSUPPORTED_FORMATS } from './options.ts';
+
+function refusal(raw: unknown): ParseError {
+  try {
+    readParseOptions(raw);
+  } catch (error) {
+    assert.ok(error instanceof ParseError);
+    return error;
+  }
+  return assert.fail(`accepted ${JSON.stringify(raw)}`);
+}
+
+describe('accepted', () => {
+  test('nothing: the defaults of SPEC 2.2', () => {
+    const options = readParseOptions({});
+    assert.deepEqual([...options.formats], ['markdown']);
+    assert.deepEqual(options.pdf, { mode: 'auto', pages: false, blocks: false, pageMarkers: false });
+    assert.equal(options.timeoutMs, 30_000);
+    assert.equal(options.onlyMainContent, true);
+    assert.equal(options.blockAds, true);
+    assert.equal(options.removeBase64Images, true);
+    assert.equal(options.redact, undefined);
+    assert.equal(options.origin, 'api');
+  });
+
+  const formats: readonly [string, unknown, string[]][] = [
+    ['no formats at all', [], ['markdown']],
+    ['a shorthand beside its object', ['markdown', { type: 'markdown' }, 'links'], ['markdown', 'links']],
+    ['json with a prompt', [{ type: 'json', prompt: 'p' }], ['json']],
+    ['json with a schema', [{ type: 'json', schema: { type: 'object' } }], ['json']],
+  ];
+  for (const [name, given, expected] of formats)
+    test(name, () => assert.deepEqual([...readParseOptions({ formats: given }).formats], expected));
+
+  for (const parsers of [[], ['pdf'], [{ type: 'pdf' }]])
+    test(`parsers ${JSON.stringify(parsers)}: the defaults`, () =>
+      assert.equal(readParseOptions({ parsers }).pdf.mode, 'auto'));
+
+  test('what public SDKs send without meaning it', () => {
+    const silent = {
+      mobile: false,
+      fastMode: false,
+      waitFor: 0,
+      maxAge: 0,
+      storeInCache: false,
+      location: null,
+      actions: [],
+      useMock: '',
+    };
+    assert.ok(
+      readParseOptions({ ...silent, origin: 'js-sdk@4', integration: null, proxy: 'auto', skipTlsVerification: true }),
+    );
+  });
+
+  test('redactPII: true is the default settings', () =>
+    assert.deepEqual(readParseOptions({ redactPII: true }).redact, { mode: 'accurate', replaceStyle: 'tag' }));
+});
+
+describe('refused, each field by its path', () => {
+  const rows: readonly [unknown, string][] = [
+    [{ formats: 'markdown' }, 'formats'],
+    [{ formats: ['pdf'] }, 'formats[0]'],
+    [{ formats: ['json'] }, 'formats[0]'],
+    [{ formats: [{ type: 'json' }] }, 'formats[0]'],
+    [{ formats: [{ type: 'markdown', extra: 1 }] }, 'formats[0].extra'],
+    [{ formats: [{}] }, 'formats[0].type'],
+    [{ timeout: 0 }, 'timeout'],
+    [{ timeout: 300_001 }, 'timeout'],
+    [{ timeout: 1.5 }, 'timeout'],
+    [{ timeout: '5' }, 'timeout'],
+    [{ onlyMainContent: 'yes' }, 'onlyMainContent'],
+    [{ includeTags: 'p' }, 'includeTags'],
+    [{ parsers: [{ type: 'pdf', maxPages: 0 }] }, 'parsers[0].maxPages'],
+    [{ parsers: [{ type: 'pdf', mode: 'slow' }] }, 'parsers[0].mode'],
+    [{ parsers: [{ type: 'pdf', wat: 1 }] }, 'parsers[0].wat'],
+    [{ parsers: [{ mode: 'fast' }] }, 'parsers[0].type'],
+    [{ parsers: ['image'] }, 'parsers[0]'],
+    [{ redactPII: 'yes' }, 'redactPII'],
+    [{ redactPII: { entities: ['DOG'] } }, 'redactPII.entities[0]'],
+    [{ redactPII: { extra: true } }, 'redactPII.extra'],
+    [{ auditMetadata: {} }, 'auditMetadata.username'],
+    [{ auditMetadata: { username: 'x', role: 'y' } }, 'auditMetadata.role'],
+    [{ auditMetadata: { username: 'x'.repeat(1025) } }, 'auditMetadata.username'],
+    [{ proxy: 'stealth' }, 'proxy'],
+    [{ nonsense: 1 }, 'nonsense'],
+    [{ headers: { a: 1 } }, 'headers.a'],
+  ];
+  for (const [raw, path] of rows)
+    test(`${JSON.stringify(raw).slice(0, 80)} -> ${path}`, () => {
+      const error = refusal(raw);
+      assert.equal(error.code, 'BAD_REQUEST');
+      assert.deepEqual(
+        error.details?.map((detail) => detail.path),
+        [path],
+      );
+      assert.ok(error.message.includes(path));
+    });
+
+  test('every wrong field at once', () =>
+    assert.deepEqual(
+      refusal({ timeout: -1, blockAds: 3, wat: 1 })
+        .details?.map((detail) => detail.path)
+        .sort(),
+      ['blockAds', 'timeout', 'wat'],
+    ));
+
+  for (const raw of [null, 1, 'x', [], true])
+    test(`${JSON.stringify(raw)} is not an object`, () => assert.equal(refusal(raw).code, 'BAD_REQUEST'));
+
+  for (const raw of [
+    { mobile: true },
+    { waitFor: 100 },
+    { actions: [{ type: 'wait' }] },
+    { location: { country: 'US' } },
+    { storeInCache: true },
+  ])
+    test(`${JSON.stringify(raw)} asks for a browser or a cache`, () => {
+      const error = refusal(raw);
+      assert.equal(error.code, 'PARSE_UNSUPPORTED_OPTIONS');
+      assert.ok(error.message.includes(Object.keys(raw)[0] ?? '?'));
+    });
+
+  for (const type of UNSUPPORTED_FORMATS)
+    test(`the format ${type}`, () => {
+      assert.equal(refusal({ formats: [type] }).code, 'PARSE_UNSUPPORTED_OPTIONS');
+      assert.ok(refusal({ formats: [{ type }] }).message.includes(type));
+    });
+
+  test('rawHtml beside redactPII', () =>
+    assert.equal(refusal({ formats: ['rawHtml'], redactPII: true }).code, 'BAD_REQUEST'));
+});
