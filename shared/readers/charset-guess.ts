@@ -1,0 +1,86 @@
+// Guesses the encoding of bytes that nothing declares: chardet for the multi-byte ones, and for the single-byte ones, where short texts defeat its statistics, which reading gives plausible words.
+import { analyse } from 'chardet';
+
+/** Multi-byte encodings whose byte patterns are proof enough at this confidence (0 to 100). */
+const MULTI_BYTE = new Set(['shift_jis', 'euc-jp', 'euc-kr', 'big5', 'gb18030', 'iso-2022-jp']);
+const MULTI_BYTE_CONFIDENCE = 50;
+/** Tried in this order; an earlier one wins a tie. */
+const SINGLE_BYTE = [
+  'windows-1252',
+  'windows-1250',
+  'windows-1251',
+  'koi8-r',
+  'windows-1253',
+  'windows-1255',
+  'windows-1256',
+  'iso-8859-2',
+  'iso-8859-5',
+] as const; // prettier-ignore
+/** Characters judged; enough for any language, little enough to be quick. */
+const JUDGED_CHARACTERS = 8192;
+const COMMON_CYRILLIC = 'оеаинтсрОЕАИНТСР';
+/** Signs that stand inside words of several languages. */
+const INNER_PUNCTUATION = '’‘·­-–';
+
+type Kind = 'latin' | 'other' | 'ascii' | 'none';
+
+function kindOf(character: string | undefined): Kind {
+  if (character === undefined) return 'none';
+  if (/[A-Za-z]/.test(character)) return 'ascii';
+  if (!/\p{L}/u.test(character)) return 'none';
+  return /\p{Script=Latin}/u.test(character) ? 'latin' : 'other';
+}
+
+/** How much a decoded text looks like words: letters of one script beside each other, capitals in front, no signs inside. */
+function plausibility(text: string): number {
+  let score = 0;
+  for (let i = 0; i < text.length; i++) {
+    const at = text.charAt(i);
+    if (at <= '\x7f') continue;
+    const kind = kindOf(at);
+    const before = text.charAt(i - 1);
+    const kindBefore = i > 0 ? kindOf(before) : 'none';
+    const kindAfter = kindOf(text[i + 1]);
+    if (kind === 'none') {
+      if (at === '\uFFFD' || (at >= '\x80' && at <= '\x9f')) score -= 10;
+      else if (kindBefore !== 'none' && kindAfter !== 'none' && !INNER_PUNCTUATION.includes(at)) score -= 2;
+      continue;
+    }
+    if (kind === 'latin') {
+      // Accented letters stand among plain ones; a row of them is another script read wrongly.
+      score += kindBefore === 'latin' || kindBefore === 'other' ? -1 : 1;
+    } else {
+      score += kindBefore === 'ascii' || kindBefore === 'latin' ? -2 : 1;
+      if (COMMON_CYRILLIC.includes(at)) score += 0.5;
+    }
+    const capital = at !== at.toLowerCase();
+    if (capital && kindBefore !== 'none' && before === before.toLowerCase() && before !== before.toUpperCase())
+      score -= 2;
+  }
+  return score;
+}
+
+/** The most plausible encoding of a sample of bytes that is not UTF-8. Never throws. */
+export function guessCharset(sample: Uint8Array): string {
+  const matches = analyse(sample);
+  for (const { name, confidence } of matches) {
+    const charset = name.toLowerCase();
+    if (!MULTI_BYTE.has(charset) || confidence < MULTI_BYTE_CONFIDENCE) continue;
+    // The sample may end inside a character.
+    const text = new TextDecoder(charset).decode(sample, { stream: true });
+    if (!text.includes('\uFFFD')) return charset;
+  }
+  let best = 'windows-1252';
+  let bestScore = Number.NEGATIVE_INFINITY;
+  for (const charset of SINGLE_BYTE) {
+    const score = plausibility(new TextDecoder(charset).decode(sample.subarray(0, JUDGED_CHARACTERS)));
+    if (score > bestScore) {
+      best = charset;
+      bestScore = score;
+    }
+  }
+  // Turkish differs from Western European in six letters only, which statistics tell better than words.
+  const top = matches[0];
+  if (best === 'windows-1252' && top && /8859-9|1254/.test(top.name) && top.confidence >= 30) return 'windows-1254';
+  return best;
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import iconv from 'iconv-lite';
+import { decodeText } from './charset.ts';
+
+const NORWEGIAN = 'Åse Ødegård bor i Tromsø og spiser blåbær på en lørdag. Været er fint – sier «hun».';
+const RUSSIAN = 'Съешь же ещё этих мягких французских булок, да выпей чаю. Широкая электрификация южных губерний.';
+const JAPANESE = 'これは日本語の文章です。吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。';
+
+const cases: [
+  what: string,
+  bytes: Uint8Array,
+  options: Parameters<typeof decodeText>[1],
+  text: string,
+  charset: string,
+][] = [
+  ['UTF-8 with a mark', iconv.encode(NORWEGIAN, 'utf8', { addBOM: true }), {}, NORWEGIAN, 'utf-8'],
+  ['UTF-8', Buffer.from(NORWEGIAN), {}, NORWEGIAN, 'utf-8'],
+  ['UTF-16LE with a mark', iconv.encode(NORWEGIAN, 'utf-16le', { addBOM: true }), {}, NORWEGIAN, 'utf-16le'],
+  ['UTF-16BE without a mark', iconv.encode(NORWEGIAN, 'utf-16be'), {}, NORWEGIAN, 'utf-16be'],
+  ['a mark over a wrong label', iconv.encode('é', 'utf8', { addBOM: true }), { charset: 'latin1' }, 'é', 'utf-8'],
+  ['a label that was named', iconv.encode('Łódź', 'windows-1250'), { charset: 'CP1250' }, 'Łódź', 'windows-1250'],
+  ['a label only iconv knows', iconv.encode('é', 'cp437'), { charset: 'cp437' }, 'é', 'cp437'],
+  ['an unknown label', Buffer.from('é'), { charset: 'nonsense-9' }, 'é', 'utf-8'],
+  ['windows-1252 punctuation', Buffer.from([0x93, 0x92, 0x94]), {}, '“’”', 'windows-1252'],
+  ['a last high byte', Buffer.from('caf\xe9', 'latin1'), {}, 'café', 'windows-1252'],
+  [
+    'meta charset',
+    iconv.encode(`<meta charset=koi8-r>${RUSSIAN}`, 'koi8-r'),
+    { markup: true },
+    `<meta charset=koi8-r>${RUSSIAN}`,
+    'koi8-r',
+  ],
+  [
+    'XML declaration',
+    iconv.encode('<?xml version="1.0" encoding="ISO-8859-2"?>ž', 'iso-8859-2'),
+    { markup: true },
+    '<?xml version="1.0" encoding="ISO-8859-2"?>ž',
+    'iso-8859-2',
+  ],
+  [
+    'a UTF-16 claim in ASCII',
+    Buffer.from('<meta charset="utf-16">é'),
+    { markup: true },
+    '<meta charset="utf-16">é',
+    'utf-8',
+  ],
+  ['a guess among single-byte encodings', iconv.encode(RUSSIAN, 'windows-1251'), {}, RUSSIAN, 'windows-1251'],
+  ['a guess among multi-byte encodings', iconv.encode(JAPANESE, 'shift_jis'), {}, JAPANESE, 'shift_jis'],
+  [
+    'short Russian in KOI8-R',
+    iconv.encode('Съешь же ещё мягких булок', 'koi8-r'),
+    {},
+    'Съешь же ещё мягких булок',
+    'koi8-r',
+  ],
+  [
+    'short Polish',
+    iconv.encode('Łódź;zażółć gęślą jaźń', 'windows-1250'),
+    {},
+    'Łódź;zażółć gęślą jaźń',
+    'windows-1250',
+  ],
+  ['short Greek', iconv.encode('Γειά σου Κόσμε', 'windows-1253'), {}, 'Γειά σου Κόσμε', 'windows-1253'],
+  ['short Norwegian', Buffer.from('Åse Ødegård;Tromsø;7,25', 'latin1'), {}, 'Åse Ødegård;Tromsø;7,25', 'windows-1252'],
+  ['short Chinese', iconv.encode('这是一个测试文件', 'gb18030'), {}, '这是一个测试文件', 'gb18030'],
+  ['nothing', new Uint8Array(0), {}, '', 'utf-8'],
+]; // prettier-ignore
+
+for (const [what, bytes, options, text, charset] of cases)
+  test(`decodes ${what}`, () => assert.deepEqual(decodeText(bytes, options), { text, charset }));

@@ -1,0 +1,233 @@
+// Decides what an upload is from its name, its part's content type and its first bytes, so that a mislabelled file is read as what it is or refused with reasons.
+import { ParseError } from '../contract/errors.ts';
+import {
+  type Container,
+  type ConverterName,
+  EXTENSIONS,
+  type FormatRow,
+  formatByExtension,
+  formatByMimeType,
+} from '../contract/formats.ts';
+import { byteOrderMark, decodeText, utf16ByNulls } from './charset.ts';
+
+export interface DetectInput {
+  /** The first bytes of the file, up to 8192. */
+  head: Uint8Array;
+  fileName: string;
+  /** The part's content type, used only where the name has no extension. */
+  contentType?: string;
+}
+
+export interface DetectedFormat {
+  extension: string;
+  container: Container;
+  /** The format's own MIME type. */
+  contentType: string;
+  service: ConverterName;
+}
+
+/** What the first bytes say. `extension` is there where they name one format and not only a family. */
+export interface SniffedContent {
+  kind: Container | 'foreign' | 'binary';
+  extension?: string;
+  /** Words for an error message: "a PNG image". */
+  label: string;
+}
+
+/** Files that are none of ours, by their first bytes, for messages that say what was found. */
+const FOREIGN: readonly (readonly [magic: number[], label: string])[] = [
+  [[0x89, 0x50, 0x4e, 0x47], 'a PNG image'],
+  [[0xff, 0xd8, 0xff], 'a JPEG image'],
+  [[0x47, 0x49, 0x46, 0x38], 'a GIF image'],
+  [[0x49, 0x49, 0x2a, 0x00], 'a TIFF image'],
+  [[0x4d, 0x4d, 0x00, 0x2a], 'a TIFF image'],
+  [[0x52, 0x49, 0x46, 0x46], 'a RIFF media file'],
+  [[0x1f, 0x8b], 'a gzip archive'],
+  [[0x42, 0x5a, 0x68, 0x39], 'a bzip2 archive'],
+  [[0x37, 0x7a, 0xbc, 0xaf], 'a 7-Zip archive'],
+  [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'an xz archive'],
+  [[0x52, 0x61, 0x72, 0x21], 'a RAR archive'],
+  [[0x28, 0xb5, 0x2f, 0xfd], 'a zstd archive'],
+  [[0x7f, 0x45, 0x4c, 0x46], 'a program'],
+  [[0x4d, 0x5a, 0x90, 0x00], 'a program'],
+  [[0x25, 0x21, 0x50, 0x53], 'a PostScript file'],
+  [[0x53, 0x51, 0x4c, 0x69, 0x74, 0x65, 0x20], 'an SQLite database'],
+  [[0x49, 0x44, 0x33], 'an MP3 file'],
+  [[0x4f, 0x67, 0x67, 0x53], 'an Ogg media file'],
+];
+
+const OLE_MAGIC = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+/** Excel 2 to 4 wrote its records with no container around them (BIFF BOF records). */
+const BARE_BIFF: readonly number[][] = [
+  [0x09, 0x00, 0x04, 0x00],
+  [0x09, 0x02, 0x06, 0x00],
+  [0x09, 0x04, 0x06, 0x00],
+];
+/** The `mimetype` entry comes first and is stored (ODF 1.3 part 2, 3.3; EPUB OCF 3.3, 4.3), so its text lies at this offset. */
+const MIMETYPE_OFFSET = 38;
+/** A PDF header may follow other bytes within this many (ISO 32000-1, annex H.3.4.1). */
+const PDF_HEADER_WITHIN = 1024;
+const OFFICE_XML =
+  /<\?mso-application\b|urn:schemas-microsoft-com:office:spreadsheet|schemas\.microsoft\.com\/office\/(?:word\/2003\/wordml|2006\/xmlPackage)/;
+
+function startsWith(bytes: Uint8Array, magic: readonly number[], offset = 0): boolean {
+  return magic.every((byte, i) => bytes[offset + i] === byte);
+}
+
+function ascii(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1', start, end);
+}
+
+/** Control characters that no text holds (tab, line ends, form feed, escape and the old end-of-file mark aside). */
+function looksBinary(bytes: Uint8Array): boolean {
+  let controls = 0;
+  for (const byte of bytes) {
+    if (byte === 0) return true;
+    if (byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d) && byte !== 0x1b && byte !== 0x1a) controls++;
+  }
+  return controls > 8 && controls > bytes.length / 100;
+}
+
+function sniffZip(head: Uint8Array): SniffedContent {
+  const text = ascii(head, 0, head.length);
+  if (text.startsWith('mimetype', 30)) {
+    const mime = /^[\w.+/-]{1,100}/.exec(text.slice(MIMETYPE_OFFSET, MIMETYPE_OFFSET + 100))?.[0] ?? '';
+    // The next local header follows the text at once; a template is read as what it is a template of.
+    const known = [
+      'application/vnd.oasis.opendocument.text',
+      'application/vnd.oasis.opendocument.spreadsheet',
+      'application/vnd.oasis.opendocument.presentation',
+      'application/epub+zip',
+    ].find((name) => mime.startsWith(name)); // prettier-ignore
+    const row = known === undefined ? undefined : formatByMimeType(known);
+    if (row) return { kind: 'zip', extension: row.extension, label: row.label };
+  }
+  if (/PK\x03\x04[\s\S]{26}(?:\[Content_Types\]\.xml|_rels\/|word\/|xl\/|ppt\/)/.test(text)) {
+    const folder = /PK\x03\x04[\s\S]{26}(word|xl|ppt)\//.exec(text)?.[1];
+    const extension = folder === 'xl' ? '.xlsx' : folder === 'ppt' ? '.pptx' : '.docx';
+    return { kind: 'zip', extension, label: 'an Office Open XML document' };
+  }
+  return { kind: 'zip', label: 'a ZIP archive' };
+}
+
+function sniffText(head: Uint8Array): SniffedContent {
+  const { text } = decodeText(head, { markup: true });
+  if (OFFICE_XML.test(text)) {
+    const extension = /schemas-microsoft-com:office:spreadsheet|Excel\.Sheet/.test(text) ? '.xls' : '.doc';
+    return { kind: 'markup', extension, label: 'an Office 2003 XML document' };
+  }
+  let rest = text.trimStart();
+  for (let skipped = true; skipped; ) {
+    skipped = false;
+    for (const [open, close] of [
+      ['<!--', '-->'],
+      ['<?', '>'],
+    ] as const) {
+      if (!rest.startsWith(open)) continue;
+      const end = rest.indexOf(close, open.length);
+      rest = end < 0 ? '' : rest.slice(end + close.length).trimStart();
+      skipped = true;
+    }
+  }
+  // A table of comma-separated values may begin with `<`, so only what opens a document counts, not any tag.
+  const html = /^(?:<!doctype\s+html\b|<(?:[a-z]{1,9}:)?html[\s>/]|<head[\s>]|<body[\s>])/i.exec(rest)?.[0];
+  if (html === undefined) return { kind: 'text', label: 'plain text' };
+  const xhtml =
+    /^<\?xml\b/.test(text.trimStart()) || /^(?:<!doctype[^>]{0,200}XHTML|<html[^>]{0,400}xmlns\s*=)/i.test(rest);
+  return { kind: 'markup', extension: xhtml ? '.xhtml' : '.html', label: xhtml ? 'XHTML' : 'HTML' };
+}
+
+/** Tells by the first bytes (up to 8192) what a file is. Never throws. */
+export function sniffContent(head: Uint8Array): SniffedContent {
+  if (startsWith(head, [0x50, 0x4b, 0x03, 0x04]) || startsWith(head, [0x50, 0x4b, 0x05, 0x06])) return sniffZip(head);
+  if (startsWith(head, OLE_MAGIC)) return { kind: 'ole', label: 'a binary Office document' };
+  if (BARE_BIFF.some((magic) => startsWith(head, magic)))
+    return { kind: 'ole', extension: '.xls', label: 'an early Excel document' };
+  const opening = ascii(head, 0, PDF_HEADER_WITHIN).replace(/^(?:\xef\xbb\xbf)?[\s\0]*/, '');
+  if (opening.startsWith('{\\rt')) return { kind: 'rtf', extension: '.rtf', label: 'Rich Text' };
+  if (opening.startsWith('%PDF-')) return { kind: 'pdf', extension: '.pdf', label: 'PDF' };
+  for (const [magic, label] of FOREIGN) if (startsWith(head, magic)) return { kind: 'foreign', label };
+  if (ascii(head, 4, 8) === 'ftyp') return { kind: 'foreign', label: 'an MPEG-4 media file' };
+  if (byteOrderMark(head) !== undefined || utf16ByNulls(head) !== undefined) return sniffText(head);
+  if (looksBinary(head)) {
+    if (opening.includes('%PDF-')) return { kind: 'pdf', extension: '.pdf', label: 'PDF' };
+    return { kind: 'binary', label: 'unknown binary data' };
+  }
+  return sniffText(head);
+}
+
+/** The extension of a file's name, lower case with its dot; undefined where it has none. */
+function extensionOf(fileName: string): string | undefined {
+  const base = fileName.trim().split(/[\\/]/).at(-1) ?? '';
+  return /\.[^.\s]{1,16}$/.exec(base)?.[0].toLowerCase();
+}
+
+function rowOf(extension: string): FormatRow {
+  const row = formatByExtension(extension);
+  if (!row) throw new ParseError('UNSUPPORTED_FILE_TYPE', unsupported(`\`${extension}\` files are not read`));
+  return row;
+}
+
+function unsupported(reason: string): string {
+  return `Unsupported file type: ${reason}. Supported extensions: ${EXTENSIONS.join(', ')}`;
+}
+
+function detected(row: FormatRow, container: Container = row.container): DetectedFormat {
+  return { extension: row.extension, container, contentType: row.mimeTypes[0], service: row.service };
+}
+
+/** The row that the caller's words name: the extension, or without one the part's content type. */
+function statedRow({ fileName, contentType }: DetectInput): FormatRow {
+  const extension = extensionOf(fileName);
+  if (extension !== undefined) return rowOf(extension);
+  const row = contentType === undefined ? undefined : formatByMimeType(contentType);
+  if (row) return row;
+  throw new ParseError(
+    'UNSUPPORTED_FILE_TYPE',
+    unsupported('the file name has no extension and the part no known content type'),
+  );
+}
+
+/**
+ * The format an upload will be read as (DECISIONS "Request"): its extension, unless the content is plainly another of
+ * the twenty kinds. Binary Office containers stay with the office service, which looks inside.
+ * @throws ParseError UNSUPPORTED_FILE_TYPE (400) for an unknown kind, or content that is none of them
+ */
+export function detectFormat(input: DetectInput): DetectedFormat {
+  const stated = statedRow(input);
+  const { head } = input;
+  const content = sniffContent(head);
+  switch (content.kind) {
+    case 'zip':
+      if (stated.container === 'zip') {
+        // Only a `mimetype` entry is proof; Office Open XML parts are told apart by the office service.
+        const row = content.extension === undefined ? stated : rowOf(content.extension);
+        const crosses = row.service !== stated.service || content.label === row.label;
+        return crosses ? detected(row) : detected(stated);
+      }
+      if (content.extension !== undefined) return detected(rowOf(content.extension));
+      // Any office name may hide any office container: the office service resolves it.
+      if (stated.service === 'office') return detected(stated, 'zip');
+      break;
+    case 'ole':
+      return detected(stated.service === 'office' ? stated : rowOf(content.extension ?? '.doc'), 'ole');
+    case 'rtf':
+    case 'pdf':
+      return detected(rowOf(content.extension ?? stated.extension));
+    case 'markup':
+      if (stated.container === 'markup' && content.extension?.endsWith('html')) return detected(stated);
+      if (content.extension !== undefined) return detected(rowOf(content.extension), 'markup');
+      break;
+    case 'text':
+      if (stated.container === 'text' || stated.container === 'markup') return detected(stated);
+      if (stated.container === 'pdf' && ascii(head, 0, PDF_HEADER_WITHIN).includes('%PDF-')) return detected(stated);
+      break;
+    case 'foreign':
+    case 'binary':
+      break;
+  }
+  throw new ParseError(
+    'UNSUPPORTED_FILE_TYPE',
+    unsupported(`the name says ${stated.label} (${stated.extension}), but the content is ${content.label}`),
+  );
+}

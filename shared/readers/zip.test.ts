@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { crc32, deflateRawSync } from 'node:zlib';
+import { DOCUMENT_LIMITS } from '../contract/limits.ts';
+import { openZip } from './zip.ts';
+
+interface Part {
+  name: string;
+  content: Uint8Array | string;
+  flags?: number;
+  method?: number;
+}
+
+/** A ZIP file of the given parts, deflated unless `method` says otherwise. */
+function zipOf(parts: Part[]): Buffer {
+  const local: Buffer[] = [];
+  const central: Buffer[] = [];
+  let offset = 0;
+  for (const { name, content, flags = 0, method = 8 } of parts) {
+    const raw = Buffer.from(content as Uint8Array);
+    const stored = method === 0 ? raw : deflateRawSync(raw);
+    const shared = Buffer.alloc(26);
+    shared.writeUInt16LE(20, 0);
+    shared.writeUInt16LE(flags, 2);
+    shared.writeUInt16LE(method, 4);
+    shared.writeUInt32LE(crc32(raw), 10);
+    shared.writeUInt32LE(stored.length, 14);
+    shared.writeUInt32LE(raw.length, 18);
+    shared.writeUInt16LE(Buffer.byteLength(name), 22);
+    const head = Buffer.concat([Buffer.from('PK\x03\x04'), shared, Buffer.from(name)]);
+    const tail = Buffer.alloc(14);
+    tail.writeUInt32LE(offset, 10);
+    central.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), shared, tail, Buffer.from(name)]));
+    local.push(head, stored);
+    offset += head.length + stored.length;
+  }
+  const directory = Buffer.concat(central);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 'latin1');
+  end.writeUInt16LE(parts.length, 8);
+  end.writeUInt16LE(parts.length, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...local, directory, end]);
+}
+
+test('entries are read by name, without case, stored or deflated', async () => {
+  const zip = await openZip(
+    zipOf([
+      { name: 'mimetype', content: 'application/epub+zip', method: 0 },
+      { name: 'Word\\Document.xml', content: '\uFEFF<a>å</a>' },
+    ]),
+  );
+  assert.deepEqual(zip.names(), ['mimetype', 'Word/Document.xml']);
+  assert.equal(zip.text('mimetype'), 'application/epub+zip');
+  assert.equal(zip.text('word/document.xml'), '<a>å</a>');
+  assert.equal(zip.has('word/other.xml'), false);
+  assert.throws(() => zip.read('word/other.xml'), { code: 'DOCUMENT_CORRUPT' });
+});
+
+test('names that climb out of a folder are names like others', async () => {
+  const zip = await openZip(
+    zipOf([
+      { name: '../../etc/passwd', content: 'x' },
+      { name: '/abs', content: 'y' },
+    ]),
+  ); // prettier-ignore
+  assert.deepEqual(zip.names(), ['../../etc/passwd', '/abs']);
+  assert.equal(zip.text('/abs'), 'y');
+});
+
+test('an encrypted entry says so', async () => {
+  const zip = await openZip(zipOf([{ name: 'a', content: 'x', flags: 1 }]));
+  assert.throws(() => zip.read('a'), { code: 'DOCUMENT_ENCRYPTED' });
+});
+
+test('an entry that inflates past the ratio is a bomb', async () => {
+  const zip = await openZip(zipOf([{ name: 'a', content: new Uint8Array(DOCUMENT_LIMITS.zipRatioFloorBytes + 1) }]));
+  assert.throws(() => zip.read('a'), { code: 'DOCUMENT_TOO_COMPLEX' });
+});
+
+test('many entries that each pass are stopped by their total', async () => {
+  const content = new Uint8Array(DOCUMENT_LIMITS.zipRatioFloorBytes);
+  const count = DOCUMENT_LIMITS.zipTotalBytes / content.length + 1;
+  const stored = zipOf(Array.from({ length: count }, (_, i) => ({ name: `${i}`, content: i === 0 ? content : 'x' })));
+  const zip = await openZip(stored);
+  for (let i = 0; i < count; i++) zip.read('0');
+  assert.equal(zip.read('0').length, content.length, 'reading one entry again counts once');
+  const bomb = await openZip(zipOf(Array.from({ length: count }, (_, i) => ({ name: `${i}`, content }))));
+  assert.throws(
+    () => {
+      for (let i = 0; i < count; i++) bomb.read(`${i}`);
+    },
+    { code: 'DOCUMENT_TOO_COMPLEX' },
+  );
+});
+
+test('too many entries are refused before they are listed', async () => {
+  const parts = Array.from({ length: DOCUMENT_LIMITS.zipEntries + 1 }, (_, i) => ({ name: `${i}`, content: '' }));
+  await assert.rejects(openZip(zipOf(parts)), { code: 'DOCUMENT_TOO_COMPLEX' });
+});
+
+test('broken containers are corrupt, not crashes', async () => {
+  const good = zipOf([{ name: 'a', content: 'some text that deflates' }]);
+  await assert.rejects(openZip(good.subarray(0, 40)), { code: 'DOCUMENT_CORRUPT' });
+  await assert.rejects(openZip(new Uint8Array(0)), { code: 'DOCUMENT_CORRUPT' });
+  const scrambled = Buffer.from(good);
+  scrambled.fill(0xff, 31, 45);
+  const zip = await openZip(scrambled);
+  assert.throws(() => zip.read('a'), { code: 'DOCUMENT_CORRUPT' });
+  const odd = await openZip(zipOf([{ name: 'a', content: 'x', method: 99 }]));
+  assert.throws(() => odd.read('a'), { code: 'DOCUMENT_CORRUPT' });
+});
