@@ -4,6 +4,16 @@ import { analyse } from 'chardet';
 /** Multi-byte encodings whose byte patterns are proof enough at this confidence (0 to 100). */
 const MULTI_BYTE = new Set(['shift_jis', 'euc-jp', 'euc-kr', 'big5', 'gb18030', 'iso-2022-jp']);
 const MULTI_BYTE_CONFIDENCE = 50;
+/** Scripts whose letter statistics are good, in the encoding that the web uses for them. */
+const TRUSTED: Record<string, string> = {
+  'iso-8859-8': 'windows-1255',
+  'windows-1255': 'windows-1255',
+  'iso-8859-6': 'windows-1256',
+  'windows-1256': 'windows-1256',
+  'iso-8859-7': 'windows-1253',
+  'windows-1253': 'windows-1253',
+};
+const TRUSTED_CONFIDENCE = 50;
 /** Tried in this order; an earlier one wins a tie. */
 const SINGLE_BYTE = [
   'windows-1252',
@@ -50,9 +60,12 @@ function plausibility(text: string): number {
       // Accented letters stand among plain ones; a row of them is another script read wrongly.
       score += kindBefore === 'latin' || kindBefore === 'other' ? -1 : 1;
     } else {
-      score += kindBefore === 'ascii' || kindBefore === 'latin' ? -2 : 1;
+      const mixed = [kindBefore, kindAfter].some((beside) => beside === 'ascii' || beside === 'latin');
+      score += mixed ? -2 : 1;
       if (COMMON_CYRILLIC.includes(at)) score += 0.5;
     }
+    const after = text.charAt(i + 1);
+    if (kindAfter === 'ascii' && after !== after.toLowerCase() && at !== at.toUpperCase()) score -= 2;
     const capital = at !== at.toLowerCase();
     if (capital && kindBefore !== 'none' && before === before.toLowerCase() && before !== before.toUpperCase())
       score -= 2;
@@ -70,6 +83,9 @@ export function guessCharset(sample: Uint8Array): string {
     const text = new TextDecoder(charset).decode(sample, { stream: true });
     if (!text.includes('\uFFFD')) return charset;
   }
+  const top = matches[0];
+  const trusted = top && top.confidence >= TRUSTED_CONFIDENCE ? TRUSTED[top.name.toLowerCase()] : undefined;
+  if (trusted !== undefined) return trusted;
   let best = 'windows-1252';
   let bestScore = Number.NEGATIVE_INFINITY;
   for (const charset of SINGLE_BYTE) {
@@ -80,7 +96,6 @@ export function guessCharset(sample: Uint8Array): string {
     }
   }
   // Turkish differs from Western European in six letters only, which statistics tell better than words.
-  const top = matches[0];
   if (best === 'windows-1252' && top && /8859-9|1254/.test(top.name) && top.confidence >= 30) return 'windows-1254';
   return best;
 }

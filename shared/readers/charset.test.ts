@@ -63,7 +63,13 @@ const cases: [
   ],
   ['short Greek', iconv.encode('Γειά σου Κόσμε', 'windows-1253'), {}, 'Γειά σου Κόσμε', 'windows-1253'],
   ['short Norwegian', Buffer.from('Åse Ødegård;Tromsø;7,25', 'latin1'), {}, 'Åse Ødegård;Tromsø;7,25', 'windows-1252'],
-  ['short Chinese', iconv.encode('这是一个测试文件', 'gb18030'), {}, '这是一个测试文件', 'gb18030'],
+  [
+    'short Chinese',
+    iconv.encode('这是一个测试文件，包含中文字符', 'gb18030'),
+    {},
+    '这是一个测试文件，包含中文字符',
+    'gb18030',
+  ],
   ['nothing', new Uint8Array(0), {}, '', 'utf-8'],
 ]; // prettier-ignore
 
