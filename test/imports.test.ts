@@ -51,8 +51,8 @@ function faultOf(file: string, specifier: string): string | undefined {
   const to = roomOf(target);
   if (!target.endsWith('.ts') && !target.endsWith('.json')) return 'a module of ours is named with its ending .ts';
   if (from === to || from === 'test') return undefined;
-  if (specifier.startsWith('.') && from !== 'services')
-    return 'another room is imported by # names, not by a relative path';
+  if (specifier.startsWith('.') && target.split('/')[0] !== file.split('/')[0])
+    return 'services and shared name each other by # names, not by relative paths';
   if (to === 'test') return isTest(file) ? undefined : 'the product imports nothing from test';
   if (from === 'services') return undefined;
   if (from.startsWith('services/')) {
