@@ -1,0 +1,147 @@
+// One attempt at one job, from its taking to its end: answered, given back, given up, or dropped because nobody wants it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RequestError } from '@nats-io/nats-core';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import type { JobAnswer, ServeOptions } from '../bus.ts';
+import { encodeFrame } from './frame.ts';
+import type { Link } from './link.ts';
+import type { JobEnvelope, WorkerNotice } from './protocol.ts';
+import type { TakenJob } from './taken.ts';
+import { JOB_STREAMS } from './topology.ts';
+
+const HEARTBEAT_MS = TRANSPORT_LIMITS.ackWaitMs / 4;
+const NOTICE_TIMEOUT_MS = 2_000;
+
+/** How a notice was received: heard, no longer wanted, nobody there to hear it, or unknown (no word in time). */
+type Reception = 'heard' | 'gone' | 'nobody' | 'unknown';
+
+/**
+ * Runs the handler on a job. Never rejects.
+ * @param free called once when the handler is done and its place may be used again; handing over the answer may take longer
+ */
+export async function runJob(
+  link: Link,
+  job: TakenJob,
+  envelope: JobEnvelope,
+  body: Uint8Array,
+  controller: AbortController,
+  handler: ServeOptions['handler'],
+  free: () => void,
+): Promise<void> {
+  const attempt = job.attempt;
+  const tell = (notice: WorkerNotice, bytes?: Uint8Array) => notify(link, envelope.reply, encodeFrame(notice, bytes));
+  const alive = keepAlive(link, job, envelope, controller, tell);
+  let answer: JobAnswer | undefined;
+  try {
+    if (attempt > TRANSPORT_LIMITS.maxDeliveries) {
+      await tell({ kind: 'abandoned', reason: `given up after ${attempt - 1} attempts: no worker lived to answer` });
+      job.drop();
+      return;
+    }
+    // A first attempt starts at once; a later one may be of a job whose answer was heard and whose acknowledgement was lost.
+    const heard = tell({ kind: 'started' }).then((reception) => {
+      if (reception === 'gone') controller.abort(new Error('the requester no longer waits'));
+    });
+    if (attempt > 1) await heard;
+    if (controller.signal.aborted) {
+      job.drop();
+      return;
+    }
+    answer = await handler({
+      message: { id: envelope.id, header: envelope.header, body },
+      attempt,
+      deadline: envelope.deadline,
+      volatile: job.stream === JOB_STREAMS.volatile,
+      signal: controller.signal,
+    });
+  } catch (err) {
+    if (controller.signal.aborted) {
+      job.drop();
+      return;
+    }
+    link.log.warn({ err, attempt, job: envelope.id }, 'an attempt at a job failed');
+    if (attempt < TRANSPORT_LIMITS.maxDeliveries) {
+      job.giveBack();
+      return;
+    }
+    await handOver(link, envelope, { kind: 'abandoned', reason: `given up after ${attempt} failed attempts` });
+    job.drop();
+    return;
+  } finally {
+    free();
+    if (!answer) alive.stop();
+  }
+  try {
+    if (!controller.signal.aborted)
+      await handOver(link, envelope, { kind: 'answer', header: answer.header ?? null }, answer.body);
+    job.ack();
+  } finally {
+    alive.stop();
+  }
+}
+
+/** Tells the server that the job is being worked on, asks now and then whether it is still wanted, and watches the deadline. */
+function keepAlive(
+  link: Link,
+  job: TakenJob,
+  envelope: JobEnvelope,
+  controller: AbortController,
+  tell: (notice: WorkerNotice) => Promise<Reception>,
+): { stop(): void } {
+  let absentSince: number | undefined;
+  const beat = async (): Promise<void> => {
+    if (!link.ready()) return;
+    job.working();
+    const reception = await tell({ kind: 'working' });
+    if (reception === 'gone') controller.abort(new Error('the requester no longer waits'));
+    absentSince = reception === 'nobody' ? (absentSince ?? Date.now()) : undefined;
+    // A requester whose connection broke is given the time to come back that its answer would be given.
+    if (absentSince !== undefined && Date.now() - absentSince >= TRANSPORT_LIMITS.answerPatienceMs)
+      controller.abort(new Error('the requester went away'));
+  };
+  const heartbeat = setInterval(() => void beat(), HEARTBEAT_MS);
+  const deadline = setTimeout(
+    () => controller.abort(new Error('the deadline passed')),
+    Math.max(0, Math.min(envelope.deadline - Date.now(), 2 ** 31 - 1)),
+  );
+  return {
+    stop() {
+      clearInterval(heartbeat);
+      clearTimeout(deadline);
+    },
+  };
+}
+
+/** Says something to the requester and waits for its word. */
+async function notify(link: Link, reply: string, frame: Uint8Array): Promise<Reception> {
+  try {
+    const word = await link.connection.request(reply, frame, { timeout: NOTICE_TIMEOUT_MS });
+    return word.data.length > 0 ? 'gone' : 'heard';
+  } catch (error) {
+    return error instanceof RequestError && error.isNoResponders() ? 'nobody' : 'unknown';
+  }
+}
+
+/** Says the last word on a job until the requester heard it, its deadline passed, or it stayed away too long. */
+async function handOver(link: Link, envelope: JobEnvelope, notice: WorkerNotice, body?: Uint8Array): Promise<void> {
+  let frame = encodeFrame(notice, body);
+  if (frame.length > TRANSPORT_LIMITS.messageBytes) {
+    link.log.warn({ job: envelope.id, bytes: frame.length }, 'an answer is too large for one message');
+    frame = encodeFrame({
+      kind: 'abandoned',
+      reason: 'the answer is too large for one message; use the payload store',
+    });
+  }
+  let absentSince: number | undefined;
+  for (;;) {
+    if (!(await link.whenReady(envelope.deadline))) return;
+    const reception = await notify(link, envelope.reply, frame);
+    if (reception === 'heard' || reception === 'gone') return;
+    absentSince ??= Date.now();
+    if (Date.now() > envelope.deadline || Date.now() - absentSince > TRANSPORT_LIMITS.answerPatienceMs) {
+      link.log.warn({ job: envelope.id }, 'nobody was there to hear the answer to a job');
+      return;
+    }
+    await sleep(100);
+  }
+}

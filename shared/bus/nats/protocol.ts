@@ -1,0 +1,38 @@
+// What requesters and workers say to each other beside the queues, and on which subjects.
+
+/** The header of a job's frame. */
+export interface JobEnvelope {
+  id: string;
+  deadline: number;
+  /** Subject on which the requester hears from workers; unique to this request, so also the name to cancel it by. */
+  reply: string;
+  header: unknown;
+}
+
+/**
+ * What a worker tells a requester, as the header of a frame.
+ * Each is a request: the requester answers with nothing (go on) or with `GONE`.
+ */
+export type WorkerNotice =
+  | { kind: 'started' }
+  | { kind: 'working' }
+  | { kind: 'answer'; header: unknown }
+  | { kind: 'abandoned'; reason: string };
+
+/** The requester no longer wants this job. */
+export const GONE: Uint8Array = Uint8Array.of(1);
+
+export const REPLY_PREFIX = 'parsemesh.reply';
+export const cancelSubject = (queue: string): string => `parsemesh.cancel.${queue}`;
+
+export const PRESENCE_ASK = 'parsemesh.presence.ask';
+export const PRESENCE_ALL = 'parsemesh.presence.*.*.*';
+export const presenceSubject = (word: 'here' | 'gone', queue: string, worker: string): string =>
+  `parsemesh.presence.${word}.${queue}.${worker}`;
+
+const QUEUE_NAME = /^[\w-]{1,64}$/;
+
+/** Holds queue names to what may stand in subjects and consumer names. @throws RangeError */
+export function checkQueueName(queue: string): void {
+  if (!QUEUE_NAME.test(queue)) throw new RangeError(`not a queue name: ${JSON.stringify(queue)}`);
+}

@@ -1,0 +1,52 @@
+// A job as a pull consumer delivers it, with the four words that can be said back about it (NATS acknowledgement protocol).
+import type { Msg } from '@nats-io/nats-core';
+
+const ENDS = { ack: '+ACK', giveBack: '-NAK', drop: '+TERM' } as const;
+
+export class TakenJob {
+  readonly data: Uint8Array;
+  readonly stream: string;
+  /** 1 for the first delivery. */
+  readonly attempt: number;
+  readonly #message: Msg;
+  #ended = false;
+
+  /** @throws RangeError when the message did not come from a consumer */
+  constructor(message: Msg) {
+    // $JS.ACK.<stream>.<consumer>.<deliveries>. ..., with <domain>.<account> after ACK on newer servers.
+    const tokens = message.reply?.split('.') ?? [];
+    const [stream, , attempt] = tokens.slice(tokens.length >= 11 ? 4 : 2);
+    if (tokens[1] !== 'ACK' || stream === undefined || attempt === undefined)
+      throw new RangeError('the message is not a delivery of a JetStream consumer');
+    this.#message = message;
+    this.data = message.data;
+    this.stream = stream;
+    this.attempt = Number(attempt);
+  }
+
+  /** Still at it: the server waits on. */
+  working(): void {
+    if (!this.#ended) this.#message.respond('+WPI');
+  }
+
+  /** Done; leaves the queue. */
+  ack(): void {
+    this.#end('ack');
+  }
+
+  /** For another attempt, by whoever asks next. */
+  giveBack(): void {
+    this.#end('giveBack');
+  }
+
+  /** Leaves the queue without having been done. */
+  drop(): void {
+    this.#end('drop');
+  }
+
+  #end(word: keyof typeof ENDS): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#message.respond(ENDS[word]);
+  }
+}

@@ -1,0 +1,107 @@
+// The streams, buckets and consumers that this product keeps in NATS, made by whichever process comes first.
+import {
+  AckPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import { nanos } from '@nats-io/nats-core';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+
+/** A store that a restarted server still has, and its twin that never touches a disk. */
+export interface Pair {
+  durable: string;
+  volatile: string;
+}
+
+export const JOB_STREAMS: Pair = { durable: 'PARSEMESH_JOBS', volatile: 'PARSEMESH_JOBS_VOLATILE' };
+export const PAYLOAD_BUCKETS: Pair = { durable: 'parsemesh-payloads', volatile: 'parsemesh-payloads-volatile' };
+export const STATE_BUCKETS: Pair = { durable: 'parsemesh-state-durable', volatile: 'parsemesh-state' };
+
+const JOB_SUBJECTS: Pair = { durable: 'parsemesh.jobs', volatile: 'parsemesh.jobs-volatile' };
+const DURABLE_STATE_TTL_MS = 400 * 24 * 60 * 60_000;
+const STREAM_NAME_IN_USE = 10058;
+
+/** The subject of a queue's jobs. */
+export function jobSubject(kind: keyof Pair, queue: string): string {
+  return `${JOB_SUBJECTS[kind]}.${queue}`;
+}
+
+/** The stream behind an Object Store or KV bucket. */
+export const payloadStream = (bucket: string): string => `OBJ_${bucket}`;
+export const stateStream = (bucket: string): string => `KV_${bucket}`;
+
+const storageOf = (kind: keyof Pair): StorageType => (kind === 'durable' ? StorageType.File : StorageType.Memory);
+
+type Config = Partial<StreamConfig> & { name: string };
+
+function streamConfigs(kind: keyof Pair, replicas: number): Config[] {
+  const common = { storage: storageOf(kind), num_replicas: replicas };
+  const payloads = PAYLOAD_BUCKETS[kind];
+  const state = STATE_BUCKETS[kind];
+  return [
+    {
+      ...common,
+      name: JOB_STREAMS[kind],
+      subjects: [`${JOB_SUBJECTS[kind]}.*`],
+      retention: RetentionPolicy.Workqueue,
+      max_age: nanos(TRANSPORT_LIMITS.jobTtlMs),
+      duplicate_window: nanos(TRANSPORT_LIMITS.jobTtlMs),
+    },
+    // The two below are what the Object Store and KV clients themselves would make (their published layouts).
+    {
+      ...common,
+      name: payloadStream(payloads),
+      subjects: [`$O.${payloads}.C.>`, `$O.${payloads}.M.>`],
+      max_age: nanos(TRANSPORT_LIMITS.payloadTtlMs),
+      discard: DiscardPolicy.New,
+      allow_rollup_hdrs: true,
+      allow_direct: true,
+    },
+    {
+      ...common,
+      name: stateStream(state),
+      subjects: [`$KV.${state}.>`],
+      max_msgs_per_subject: 1,
+      max_age: nanos(kind === 'durable' ? DURABLE_STATE_TTL_MS : TRANSPORT_LIMITS.stateMemoryTtlMs),
+      discard: DiscardPolicy.New,
+      allow_rollup_hdrs: true,
+      allow_direct: true,
+    },
+  ];
+}
+
+/** Makes every stream that is not there. Safe to run from many processes at once and again after each reconnect. */
+export async function ensureStreams(manager: JetStreamManager, replicas: number): Promise<void> {
+  for (const kind of ['durable', 'volatile'] as const)
+    for (const config of streamConfigs(kind, replicas)) await ensureStream(manager, config);
+}
+
+async function ensureStream(manager: JetStreamManager, config: Config): Promise<void> {
+  try {
+    // The server answers with the stream that is there when its configuration is the same.
+    await manager.streams.add(config);
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError) || error.code !== STREAM_NAME_IN_USE) throw error;
+    await manager.streams.update(config.name, config);
+  }
+}
+
+/**
+ * Makes a queue's consumers, named as the queue. The server never gives a job up by itself (`max_deliver` unlimited):
+ * the worker that takes it once too often tells the requester and removes it, so no advisory can be lost in between.
+ */
+export async function ensureConsumers(manager: JetStreamManager, queue: string): Promise<void> {
+  for (const kind of ['durable', 'volatile'] as const)
+    await manager.consumers.add(JOB_STREAMS[kind], {
+      durable_name: queue,
+      filter_subject: jobSubject(kind, queue),
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(TRANSPORT_LIMITS.ackWaitMs),
+      max_ack_pending: 10_000,
+      max_waiting: 8_192,
+    });
+}

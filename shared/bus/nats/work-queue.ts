@@ -1,0 +1,227 @@
+// The requester's side of work queues over JetStream: publishes jobs, hears their answers, cancels what nobody wants any more.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JetStreamApiError } from '@nats-io/jetstream';
+import { type Msg, nuid } from '@nats-io/nats-core';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import {
+  AbandonedError,
+  type Bus,
+  BusUnavailableError,
+  CancelledError,
+  type Consumer,
+  DeadlineError,
+  type JobAnswer,
+  type JobMessage,
+  NoWorkerError,
+  type QueueDepth,
+  type RequestOptions,
+  type ServeOptions,
+} from '../bus.ts';
+import { decodeFrame, encodeFrame } from './frame.ts';
+import type { Link } from './link.ts';
+import { createPresence } from './presence.ts';
+import { cancelSubject, checkQueueName, GONE, type JobEnvelope, REPLY_PREFIX, type WorkerNotice } from './protocol.ts';
+import { ensureConsumers, JOB_STREAMS, jobSubject, type Pair } from './topology.ts';
+import { startWorker } from './worker.ts';
+
+/** A request that has no answer yet. */
+interface Pending {
+  started(): void;
+  resolve(answer: JobAnswer): void;
+  reject(error: Error): void;
+  /** Sends a job again that was kept in the memory of a server that came back without it. */
+  resend(): void;
+}
+
+const PUBLISH_TIMEOUT_MS = 2_000;
+
+/** A Bus whose workers are other processes (or this one) on the same NATS server. */
+export function createNatsBus(link: Link): Bus {
+  return new NatsBus(link);
+}
+
+class NatsBus implements Bus {
+  readonly #link: Link;
+  readonly #presence: ReturnType<typeof createPresence>;
+  readonly #inbox = `${REPLY_PREFIX}.${nuid.next()}`;
+  readonly #pending = new Map<string, Pending>();
+  readonly #consumers = new Set<Consumer>();
+  readonly #endReturn: () => void;
+  #count = 0;
+  #closed = false;
+
+  constructor(link: Link) {
+    this.#link = link;
+    this.#presence = createPresence(link);
+    link.connection.subscribe(`${this.#inbox}.*`, {
+      callback: (error, message) => {
+        if (!error) this.#hear(message);
+      },
+    });
+    this.#endReturn = link.onReturn(() => {
+      for (const pending of this.#pending.values()) pending.resend();
+    });
+  }
+
+  async request(queue: string, message: JobMessage, options: RequestOptions): Promise<JobAnswer> {
+    checkQueueName(queue);
+    if (this.#closed) throw new BusUnavailableError('the bus is closed');
+    if (options.signal?.aborted) throw new CancelledError('cancelled before it was sent');
+    const left = options.deadline - Date.now();
+    if (left <= 0) throw new DeadlineError('the deadline had passed before the job was sent');
+
+    this.#count += 1;
+    const reply = `${this.#inbox}.${this.#count.toString(36)}`;
+    const envelope: JobEnvelope = { id: message.id, deadline: options.deadline, reply, header: message.header };
+    const frame = encodeFrame(envelope, message.body);
+    if (frame.length > TRANSPORT_LIMITS.messageBytes)
+      throw new RangeError(
+        `a job message of ${frame.length} bytes passes the bus's ${TRANSPORT_LIMITS.messageBytes}; use the payload store`,
+      );
+
+    const kind: keyof Pair = options.volatile ? 'volatile' : 'durable';
+    return new Promise<JobAnswer>((resolve, reject) => {
+      let settled = false;
+      let published: number | undefined;
+      let publishing = false;
+      let sawWorker = this.workers(queue) > 0;
+
+      const settle = (): boolean => {
+        if (settled) return false;
+        settled = true;
+        clearTimeout(timer);
+        options.signal?.removeEventListener('abort', onAbort);
+        this.#pending.delete(reply);
+        return true;
+      };
+      const withdraw = (): void => this.#withdraw(queue, kind, reply, published);
+      const publish = async (): Promise<void> => {
+        if (publishing) return;
+        publishing = true;
+        const seq = await this.#publish(jobSubject(kind, queue), frame, reply, options.deadline, () => settled);
+        publishing = false;
+        published = seq ?? published;
+        if (settled && seq !== undefined) withdraw();
+      };
+      const onAbort = (): void => {
+        if (!settle()) return;
+        withdraw();
+        reject(new CancelledError('cancelled by the caller'));
+      };
+      const timer = setTimeout(() => {
+        if (!settle()) return;
+        withdraw();
+        if (published === undefined || !this.#link.ready()) reject(new BusUnavailableError('the message bus is away'));
+        else if (sawWorker || this.workers(queue) > 0) reject(new DeadlineError(`no answer from ${queue} in time`));
+        else reject(new NoWorkerError(`no worker serves ${queue}`));
+      }, left);
+      options.signal?.addEventListener('abort', onAbort, { once: true });
+      this.#pending.set(reply, {
+        started() {
+          sawWorker = true;
+          options.onStarted?.();
+        },
+        resolve(answer) {
+          if (settle()) resolve(answer);
+        },
+        reject(error) {
+          if (settle()) reject(error);
+        },
+        resend() {
+          if (kind === 'volatile') void publish();
+        },
+      });
+      void publish();
+    });
+  }
+
+  async serve(queue: string, options: ServeOptions): Promise<Consumer> {
+    checkQueueName(queue);
+    if (this.#closed) throw new BusUnavailableError('the bus is closed');
+    const worker = await startWorker(this.#link, this.#presence, queue, options);
+    const consumer: Consumer = {
+      drain: async () => {
+        this.#consumers.delete(consumer);
+        await worker.drain();
+      },
+    };
+    this.#consumers.add(consumer);
+    return consumer;
+  }
+
+  workers(queue: string): number {
+    return this.#presence.count(queue);
+  }
+
+  async depth(queue: string): Promise<QueueDepth> {
+    checkQueueName(queue);
+    const depth: QueueDepth = { pending: 0, running: 0 };
+    try {
+      await ensureConsumers(this.#link.manager, queue);
+      for (const stream of [JOB_STREAMS.durable, JOB_STREAMS.volatile]) {
+        const info = await this.#link.manager.consumers.info(stream, queue);
+        depth.pending += info.num_pending;
+        depth.running += info.num_ack_pending;
+      }
+    } catch (cause) {
+      throw new BusUnavailableError('the message bus did not tell the depth of the queue', { cause });
+    }
+    return depth;
+  }
+
+  connected(): boolean {
+    return !this.#closed && this.#link.ready();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#endReturn();
+    for (const pending of this.#pending.values()) pending.reject(new BusUnavailableError('the bus was closed'));
+    await Promise.all([...this.#consumers].map((consumer) => consumer.drain()));
+    this.#presence.close();
+  }
+
+  /** Until the server has it, the request is settled or the deadline comes. The id of the request keeps a retry from being stored twice. */
+  async #publish(
+    subject: string,
+    frame: Uint8Array,
+    id: string,
+    deadline: number,
+    settled: () => boolean,
+  ): Promise<number | undefined> {
+    for (let attempt = 1; !settled() && Date.now() < deadline; attempt++) {
+      if (!(await this.#link.whenReady(deadline)) || settled()) return undefined;
+      try {
+        const ack = await this.#link.client.publish(subject, frame, { msgID: id, timeout: PUBLISH_TIMEOUT_MS });
+        return ack.seq;
+      } catch (err) {
+        this.#link.log.warn({ err, attempt }, 'a job was not taken by the bus; trying again');
+        if (!(err instanceof JetStreamApiError)) await this.#link.repair().catch(() => undefined);
+        await sleep(Math.min(50 * 2 ** attempt, 1_000));
+      }
+    }
+    return undefined;
+  }
+
+  /** Takes a job back: out of the queue if it still waits, out of the worker's hands if it runs. */
+  #withdraw(queue: string, kind: keyof Pair, reply: string, seq: number | undefined): void {
+    if (!this.#link.ready()) return;
+    this.#link.connection.publish(cancelSubject(queue), reply);
+    if (seq !== undefined)
+      this.#link.manager.streams.deleteMessage(JOB_STREAMS[kind], seq, false).catch(() => {
+        // Already answered and gone, or the bus is: then its worker finds nobody waiting, or its age ends it.
+      });
+  }
+
+  #hear(message: Msg): void {
+    const pending = this.#pending.get(message.subject);
+    message.respond(pending ? undefined : GONE);
+    if (!pending) return;
+    const { header, body } = decodeFrame(message.data);
+    const notice = header as WorkerNotice;
+    if (notice.kind === 'started') pending.started();
+    else if (notice.kind === 'answer') pending.resolve({ header: notice.header, body });
+    else if (notice.kind === 'abandoned') pending.reject(new AbandonedError(notice.reason));
+  }
+}

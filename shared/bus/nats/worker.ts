@@ -1,0 +1,180 @@
+// The worker's side of work queues over JetStream: takes only what it can run, keeps the server told, and gives each job one clear end.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nuid, type Subscription } from '@nats-io/nats-core';
+import type { Consumer, ServeOptions } from '../bus.ts';
+import { decodeFrame } from './frame.ts';
+import { runJob } from './job.ts';
+import type { Link } from './link.ts';
+import type { Presence } from './presence.ts';
+import { cancelSubject, type JobEnvelope } from './protocol.ts';
+import { pullOne } from './pull.ts';
+import type { TakenJob } from './taken.ts';
+import { ensureConsumers, JOB_STREAMS } from './topology.ts';
+
+/** How long one question for a job stands; a lost one is asked again after it. */
+const IDLE_PULL_MS = 5_000;
+/** Cancelled jobs remembered, so that one cancelled on its way here is not started. */
+const CANCELLED_KEPT = 10_000;
+
+/** Serves a queue until drained. Resolves once the queue's consumers are there and the worker has announced itself. */
+export async function startWorker(
+  link: Link,
+  presence: Presence,
+  queue: string,
+  options: ServeOptions,
+): Promise<Consumer> {
+  await ensureConsumers(link.manager, queue);
+  const worker = new Worker(link, queue, options);
+  const endAnnouncing = presence.announce(queue, nuid.next());
+  return {
+    async drain() {
+      endAnnouncing();
+      await worker.drain();
+    },
+  };
+}
+
+class Worker {
+  readonly #link: Link;
+  readonly #queue: string;
+  readonly #options: ServeOptions;
+  readonly #cancels: Subscription;
+  readonly #endReturn: () => void;
+  readonly #running = new Map<string, AbortController>();
+  readonly #cancelled = new Set<string>();
+  /** Jobs taken whose end (answer heard, acknowledged) is not reached; outlives the place in `#busy`. */
+  readonly #open = new Set<Promise<void>>();
+  readonly #loop: Promise<void>;
+  #busy = 0;
+  #turn = 0;
+  #stopped = false;
+  #wake: () => void = () => undefined;
+
+  constructor(link: Link, queue: string, options: ServeOptions) {
+    this.#link = link;
+    this.#queue = queue;
+    this.#options = options;
+    this.#cancels = link.connection.subscribe(cancelSubject(queue), {
+      callback: (error, message) => {
+        if (!error) this.#cancel(message.string());
+      },
+    });
+    this.#endReturn = link.onReturn(() => this.#wake());
+    this.#loop = this.#serve();
+  }
+
+  async drain(): Promise<void> {
+    this.#stopped = true;
+    this.#wake();
+    await this.#loop;
+    while (this.#open.size > 0) await Promise.all(this.#open);
+    this.#cancels.unsubscribe();
+    this.#endReturn();
+  }
+
+  async #serve(): Promise<void> {
+    while (!this.#stopped && !this.#link.closed()) {
+      try {
+        if (this.#busy >= this.#options.concurrency) await this.#change();
+        else if (!this.#link.ready())
+          await Promise.race([this.#link.whenReady(Date.now() + IDLE_PULL_MS), this.#change()]);
+        else if (!(await this.#takeWaiting())) await this.#waitForOne();
+      } catch (err) {
+        this.#link.log.warn({ err, queue: this.#queue }, 'asking for jobs failed; trying again');
+        await sleep(250);
+      }
+    }
+  }
+
+  /** Resolves at the next freed place, return of the connection, or drain. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** Takes a job that is there already, if any. The two streams take turns at being asked first. */
+  async #takeWaiting(): Promise<boolean> {
+    this.#turn += 1;
+    const streams =
+      this.#turn % 2 === 0 ? [JOB_STREAMS.volatile, JOB_STREAMS.durable] : [JOB_STREAMS.durable, JOB_STREAMS.volatile];
+    for (const stream of streams) {
+      if (this.#stopped) return true;
+      const pulled = await pullOne(this.#link, stream, this.#queue, 0).result;
+      if (pulled.job) {
+        this.#accept(pulled.job);
+        return true;
+      }
+      if (pulled.missing) await this.#restore();
+    }
+    return false;
+  }
+
+  /** Waits at both streams until one gives a job. With one free place both may: the second is given back. */
+  async #waitForOne(): Promise<void> {
+    const change = this.#change();
+    const pulls = [JOB_STREAMS.durable, JOB_STREAMS.volatile].map((stream) =>
+      pullOne(this.#link, stream, this.#queue, IDLE_PULL_MS),
+    );
+    if (this.#stopped) this.#wake();
+    const results = pulls.map((pull) =>
+      pull.result.then((pulled) => {
+        if (pulled.job) this.#accept(pulled.job);
+        return pulled;
+      }),
+    );
+    await Promise.race([change, ...results]);
+    for (const pull of pulls) pull.stop();
+    const pulled = await Promise.all(results);
+    if (pulled.some((result) => !result.job && result.missing)) await this.#restore();
+  }
+
+  async #restore(): Promise<void> {
+    if (!this.#link.ready() || this.#stopped) return;
+    await this.#link.repair();
+    await ensureConsumers(this.#link.manager, this.#queue);
+  }
+
+  #accept(job: TakenJob): void {
+    if (this.#stopped || this.#busy >= this.#options.concurrency) {
+      job.giveBack();
+      return;
+    }
+    let envelope: JobEnvelope;
+    let body: Uint8Array;
+    try {
+      const frame = decodeFrame(job.data);
+      envelope = frame.header as JobEnvelope;
+      body = frame.body;
+    } catch (err) {
+      this.#link.log.warn({ err, queue: this.#queue }, 'a message in the queue is no job; removed');
+      job.drop();
+      return;
+    }
+    if (envelope.deadline <= Date.now() || this.#cancelled.delete(envelope.reply)) {
+      job.drop();
+      return;
+    }
+
+    this.#busy += 1;
+    const controller = new AbortController();
+    this.#running.set(envelope.reply, controller);
+    const open = runJob(this.#link, job, envelope, body, controller, this.#options.handler, () => {
+      this.#busy -= 1;
+      if (this.#running.get(envelope.reply) === controller) this.#running.delete(envelope.reply);
+      this.#wake();
+    }).finally(() => this.#open.delete(open));
+    this.#open.add(open);
+  }
+
+  #cancel(reply: string): void {
+    const controller = this.#running.get(reply);
+    if (controller) {
+      controller.abort(new Error('cancelled by the requester'));
+      return;
+    }
+    this.#cancelled.add(reply);
+    const [oldest] = this.#cancelled;
+    if (this.#cancelled.size > CANCELLED_KEPT && oldest !== undefined) this.#cancelled.delete(oldest);
+  }
+}
