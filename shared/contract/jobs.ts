@@ -81,6 +81,11 @@ export interface OcrPage {
   height: number;
   /** Degrees clockwise by which the sent image was turned to be upright. */
   rotation: 0 | 90 | 180 | 270;
+  /**
+   * Degrees clockwise that the lines of the turned page sloped, where it was straightened before reading (about its centre, on a canvas of the
+   * same size). Boxes are in the straightened frame.
+   */
+  skew?: number;
   /** Mean word confidence weighted by length, 0 to 1; 0 for a page without words. */
   confidence: number;
   /** In the engine's reading order. */

@@ -1,0 +1,211 @@
+// Pure functions on 8-bit grey images, so that a page can be turned, straightened and scaled without an image library or a PNG on the way.
+
+/** Row by row from the top left, one byte a pixel, 0 black. */
+export interface GreyImage {
+  width: number;
+  height: number;
+  pixels: Uint8Array;
+}
+
+export type QuarterTurn = 0 | 90 | 180 | 270;
+
+/** The image turned clockwise. A turn of 0 gives the same image, not a copy. */
+export function turnImage(image: GreyImage, turn: QuarterTurn): GreyImage {
+  if (turn === 0) return image;
+  const { width, height, pixels } = image;
+  const turned = new Uint8Array(width * height);
+  if (turn === 180) {
+    turned.set(pixels.subarray(0, width * height));
+    turned.reverse();
+    return { width, height, pixels: turned };
+  }
+  // Square tiles keep both the rows read and the rows written in the processor's cache.
+  const tile = 32;
+  for (let top = 0; top < height; top += tile) {
+    const bottom = Math.min(top + tile, height);
+    for (let left = 0; left < width; left += tile) {
+      const right = Math.min(left + tile, width);
+      for (let y = top; y < bottom; y++) {
+        const row = y * width;
+        for (let x = left; x < right; x++) {
+          const target = turn === 90 ? x * height + (height - 1 - y) : (width - 1 - x) * height + y;
+          turned[target] = pixels[row + x]!;
+        }
+      }
+    }
+  }
+  return { width: height, height: width, pixels: turned };
+}
+
+/** The mean of each `factor` by `factor` square; rests at the right and the bottom edge are left out. */
+export function shrinkImage(image: GreyImage, factor: number): GreyImage {
+  if (factor <= 1) return image;
+  const width = Math.max(1, Math.floor(image.width / factor));
+  const height = Math.max(1, Math.floor(image.height / factor));
+  const columns = Math.min(factor, image.width);
+  const rows = Math.min(factor, image.height);
+  const shrunk = new Uint8Array(width * height);
+  const sums = new Uint32Array(width);
+  for (let y = 0; y < height; y++) {
+    sums.fill(0);
+    for (let dy = 0; dy < rows; dy++) {
+      let source = (y * factor + dy) * image.width;
+      for (let x = 0; x < width; x++) {
+        let sum = 0;
+        for (let dx = 0; dx < columns; dx++) sum += image.pixels[source + dx]!;
+        sums[x]! += sum;
+        source += factor;
+      }
+    }
+    for (let x = 0; x < width; x++) shrunk[y * width + x] = sums[x]! / (columns * rows);
+  }
+  return { width, height, pixels: shrunk };
+}
+
+/** Twice as wide and high, with values between the pixels (bilinear). */
+export function doubleImage(image: GreyImage): GreyImage {
+  const { width, height, pixels } = image;
+  const wide = width * 2;
+  const doubled = new Uint8Array(wide * height * 2);
+  for (let y = 0; y < height * 2; y++) {
+    const near = y >> 1;
+    const far = Math.min(height - 1, Math.max(0, near + (y & 1 ? 1 : -1)));
+    const nearRow = near * width;
+    const farRow = far * width;
+    const target = y * wide;
+    for (let x = 0; x < width; x++) {
+      const left = x > 0 ? x - 1 : x;
+      const right = x < width - 1 ? x + 1 : x;
+      const here = 3 * pixels[nearRow + x]! + pixels[farRow + x]!;
+      doubled[target + 2 * x] = (3 * here + 3 * pixels[nearRow + left]! + pixels[farRow + left]! + 8) >> 4;
+      doubled[target + 2 * x + 1] = (3 * here + 3 * pixels[nearRow + right]! + pixels[farRow + right]! + 8) >> 4;
+    }
+  }
+  return { width: wide, height: height * 2, pixels: doubled };
+}
+
+/**
+ * The image turned about its centre by a small angle, on a canvas of the same size; what comes in from outside repeats the edge.
+ * @param radians clockwise.
+ */
+export function tiltImage(image: GreyImage, radians: number): GreyImage {
+  const { width, height, pixels } = image;
+  const tilted = new Uint8Array(width * height);
+  // 16.16 fixed point: an exact enough path to the source pixel, and far cheaper than floats with Math.floor.
+  const cos = Math.round(Math.cos(radians) * 65536);
+  const sin = Math.round(Math.sin(radians) * 65536);
+  const centreX = (width - 1) / 2;
+  const centreY = (height - 1) / 2;
+  for (let y = 0; y < height; y++) {
+    let sourceX = Math.round(centreX * 65536 - centreX * cos + (y - centreY) * sin);
+    let sourceY = Math.round(centreY * 65536 + centreX * sin + (y - centreY) * cos);
+    const row = y * width;
+    for (let x = 0; x < width; x++) {
+      const wholeX = Math.floor(sourceX / 65536);
+      const wholeY = Math.floor(sourceY / 65536);
+      if (wholeX >= 0 && wholeY >= 0 && wholeX < width - 1 && wholeY < height - 1) {
+        const partX = (sourceX - wholeX * 65536) >> 8;
+        const partY = (sourceY - wholeY * 65536) >> 8;
+        const index = wholeY * width + wholeX;
+        const upper = pixels[index]! * (256 - partX) + pixels[index + 1]! * partX;
+        const lower = pixels[index + width]! * (256 - partX) + pixels[index + width + 1]! * partX;
+        tilted[row + x] = (upper * (256 - partY) + lower * partY + 32768) >> 16;
+      } else {
+        const nearX = wholeX < 0 ? 0 : wholeX >= width ? width - 1 : wholeX;
+        const nearY = wholeY < 0 ? 0 : wholeY >= height ? height - 1 : wholeY;
+        tilted[row + x] = pixels[nearY * width + nearX]!;
+      }
+      sourceX += cos;
+      sourceY -= sin;
+    }
+  }
+  return { width, height, pixels: tilted };
+}
+
+/** The part of an image inside a box (clamped to the image), at least one pixel. */
+export function cropImage(image: GreyImage, box: readonly [number, number, number, number]): GreyImage {
+  const left = Math.min(image.width - 1, Math.max(0, Math.floor(box[0])));
+  const top = Math.min(image.height - 1, Math.max(0, Math.floor(box[1])));
+  const width = Math.max(1, Math.min(image.width, Math.ceil(box[2])) - left);
+  const height = Math.max(1, Math.min(image.height, Math.ceil(box[3])) - top);
+  const pixels = new Uint8Array(width * height);
+  for (let y = 0; y < height; y++) {
+    const start = (top + y) * image.width + left;
+    pixels.set(image.pixels.subarray(start, start + width), y * width);
+  }
+  return { width, height, pixels };
+}
+
+/** Images under each other, on a ground of one grey, with room around each. */
+export function stackImages(images: readonly GreyImage[], ground: number, gap: number): GreyImage {
+  const width = Math.max(1, ...images.map((image) => image.width)) + 2 * gap;
+  const height = images.reduce((sum, image) => sum + image.height + gap, gap);
+  const pixels = new Uint8Array(width * height).fill(ground);
+  let top = gap;
+  for (const image of images) {
+    for (let y = 0; y < image.height; y++)
+      pixels.set(image.pixels.subarray(y * image.width, (y + 1) * image.width), (top + y) * width + gap);
+    top += image.height + gap;
+  }
+  return { width, height, pixels };
+}
+
+/** How many pixels have each grey. */
+export function greyHistogram(image: GreyImage): Uint32Array {
+  const histogram = new Uint32Array(256);
+  for (const grey of image.pixels) histogram[grey]! += 1;
+  return histogram;
+}
+
+/** Otsu's threshold (1979): the grey that parts ink from ground, and the means of the two sides. */
+export function splitGreys(histogram: Uint32Array): { threshold: number; dark: number; light: number } {
+  let total = 0;
+  let weighted = 0;
+  for (let grey = 0; grey < 256; grey++) {
+    total += histogram[grey]!;
+    weighted += grey * histogram[grey]!;
+  }
+  let best = { threshold: 127, dark: weighted / Math.max(1, total), light: weighted / Math.max(1, total) };
+  let bestSpread = 0;
+  let below = 0;
+  let belowSum = 0;
+  for (let grey = 0; grey < 255; grey++) {
+    below += histogram[grey]!;
+    belowSum += grey * histogram[grey]!;
+    const above = total - below;
+    if (below === 0 || above === 0) continue;
+    const dark = belowSum / below;
+    const light = (weighted - belowSum) / above;
+    const spread = below * above * (light - dark) ** 2;
+    if (spread > bestSpread) {
+      bestSpread = spread;
+      best = { threshold: grey, dark, light };
+    }
+  }
+  return best;
+}
+
+const BITMAP_HEAD = 54 + 1024;
+
+/** An 8-bit BMP: the uncompressed file that leptonica decodes fastest (it reads a PGM pixel by pixel). */
+export function greyBitmap(image: GreyImage): Uint8Array {
+  const { width, height, pixels } = image;
+  const stride = (width + 3) & ~3;
+  const file = new Uint8Array(BITMAP_HEAD + stride * height);
+  const head = new DataView(file.buffer);
+  file[0] = 0x42;
+  file[1] = 0x4d;
+  head.setUint32(2, file.length, true);
+  head.setUint32(10, BITMAP_HEAD, true);
+  head.setUint32(14, 40, true);
+  head.setInt32(18, width, true);
+  head.setInt32(22, height, true);
+  head.setUint16(26, 1, true);
+  head.setUint16(28, 8, true);
+  head.setUint32(34, stride * height, true);
+  head.setUint32(46, 256, true);
+  for (let grey = 0; grey < 256; grey++) head.setUint32(54 + 4 * grey, grey * 0x010101, true);
+  for (let y = 0; y < height; y++)
+    file.set(pixels.subarray(y * width, (y + 1) * width), BITMAP_HEAD + (height - 1 - y) * stride);
+  return file;
+}

@@ -1,0 +1,141 @@
+// Reads one page: puts it right (size, side, slope, head), has the engine read it once, and maps the result back to the page's own pixels.
+import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
+import { type Engine, type ReadLine, SEGMENTATION } from './engine.ts';
+import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
+import { doubleImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
+import { type Survey, surveyPage } from './survey.ts';
+
+/** Radians below which straightening costs more than it gives (0.3 degrees). */
+const SLOPE_WORTH = 0.005;
+/** Sharpening of the profile below which a slope is not believed. */
+const GAIN_WORTH = 1.08;
+/** How much clearer lines down the page must be than lines across before it is turned. */
+const SIDEWAYS_CLEAR = 1.3;
+/** Standard errors at which word shapes say "on its head". */
+const HEAD_DOUBT = -3;
+/** Confidence below which other ways up are tried after the reading. */
+const LOW_CONFIDENCE = 0.6;
+/** How much better another way up must read. */
+const CLEARLY_BETTER = 0.15;
+/** Pixels from line to line below which print is too small for the engine, and the pixels of a page that may be doubled. */
+const SMALL_PITCH = 17;
+const DOUBLED_PIXELS = 6_000_000;
+/** The engine reads no better above 300 dpi, only slower; and it takes no side over 32767 pixels. */
+const ENOUGH_DPI = 500;
+const LONGEST_SIDE = 30_000;
+const SMALLEST_SIDE = 8;
+
+interface Prepared {
+  image: GreyImage;
+  dpi: number;
+  /** Pixels of this image for one of the page. */
+  scale: number;
+}
+
+function fitScale(image: GreyImage, dpi: number): Prepared {
+  const bySide = Math.ceil(Math.max(image.width, image.height) / LONGEST_SIDE);
+  const factor = Math.max(bySide, dpi >= ENOUGH_DPI ? Math.floor(dpi / 250) : 1);
+  return { image: shrinkImage(image, factor), dpi: dpi / factor, scale: 1 / factor };
+}
+
+function enlarge(prepared: Prepared, survey: Survey): Prepared {
+  const small = survey.pitch > 0 && survey.pitch < SMALL_PITCH && prepared.image.pixels.length <= DOUBLED_PIXELS;
+  return small ? { image: doubleImage(prepared.image), dpi: prepared.dpi * 2, scale: prepared.scale * 2 } : prepared;
+}
+
+const addTurns = (a: QuarterTurn, b: QuarterTurn): QuarterTurn => ((a + b) % 360) as QuarterTurn;
+
+/**
+ * Reads a page.
+ * @param page grey pixels as sent.
+ * @param dpi their resolution.
+ * @returns lines in the frame of the page after `rotation` (and after `skew`, about the same centre).
+ */
+export function readPage(engine: Engine, page: GreyImage, dpi: number): OcrPage {
+  const empty: OcrPage = { width: page.width, height: page.height, rotation: 0, confidence: 0, lines: [] };
+  if (page.width < SMALLEST_SIDE || page.height < SMALLEST_SIDE) return empty;
+  const fitted = fitScale(page, dpi);
+  const survey = surveyPage(fitted.image);
+  if (survey.blank) return empty;
+  const prepared = enlarge(fitted, survey);
+  // A page on its side is more often turned clockwise than not; the wrong guess stands on its head, which is found below.
+  const side: QuarterTurn = survey.sideways > SIDEWAYS_CLEAR ? 270 : 0;
+  const slope = survey.gain >= GAIN_WORTH && Math.abs(survey.slope) >= SLOPE_WORTH ? survey.slope : 0;
+  const turned = turnImage(prepared.image, side);
+  const upright = slope === 0 ? turned : tiltImage(turned, -slope);
+  const reading = readRightWayUp(engine, upright, prepared.dpi);
+  const rotation = addTurns(side, reading.turn);
+  const swaps = rotation === 90 || rotation === 270;
+  const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
+  return {
+    ...size,
+    rotation,
+    ...(slope === 0 ? {} : { skew: (slope * 180) / Math.PI }),
+    confidence: meanConfidence(reading.lines),
+    lines: reading.lines.map((line) => toPageLine(line, prepared.scale, size)),
+  };
+}
+
+interface Reading {
+  turn: QuarterTurn;
+  lines: ReadLine[];
+}
+
+function readRightWayUp(engine: Engine, image: GreyImage, dpi: number): Reading {
+  engine.setImage(image, dpi, SEGMENTATION.auto);
+  const laid = engine.layout();
+  const onItsHead = weighWords(image, laid).certainty < HEAD_DOUBT;
+  const sample = onItsHead ? sampleLines(image, laid) : undefined;
+  if (sample) {
+    // The probes took the engine's image away, so the page is handed over again either way.
+    const turn = probe(engine, sample, 180, dpi) > probe(engine, sample, 0, dpi) ? 180 : 0;
+    return readTurned(engine, image, turn, dpi);
+  }
+  const first: Reading = { turn: 0, lines: engine.recognize() };
+  const confidence = meanConfidence(first.lines);
+  if (first.lines.length === 0 || confidence >= LOW_CONFIDENCE) return first;
+  return readOtherwise(engine, image, dpi, { first, confidence, sample: sampleLines(image, laid) }) ?? first;
+}
+
+function readTurned(engine: Engine, image: GreyImage, turn: QuarterTurn, dpi: number): Reading {
+  engine.setImage(turnImage(image, turn), dpi, SEGMENTATION.auto);
+  return { turn, lines: engine.recognize() };
+}
+
+/** Another way up for a page that reads badly, where a few of its lines say so. */
+function readOtherwise(
+  engine: Engine,
+  image: GreyImage,
+  dpi: number,
+  { first, confidence, sample }: { first: Reading; confidence: number; sample: GreyImage | undefined },
+): Reading | undefined {
+  if (!sample) return undefined;
+  const turns: QuarterTurn[] = [180, 270, 90];
+  const tried = turns
+    .map((turn) => ({ turn, score: probe(engine, sample, turn, dpi) }))
+    .sort((a, b) => b.score - a.score);
+  const best = tried[0]!;
+  if (best.score < confidence + CLEARLY_BETTER) return undefined;
+  const second = readTurned(engine, image, best.turn, dpi);
+  return meanConfidence(second.lines) > meanConfidence(first.lines) ? second : undefined;
+}
+
+function toPageLine(line: ReadLine, scale: number, size: { width: number; height: number }): OcrLine {
+  const place = (box: PixelBox): PixelBox => [
+    Math.max(0, Math.floor(box[0] / scale)),
+    Math.max(0, Math.floor(box[1] / scale)),
+    Math.min(size.width, Math.ceil(box[2] / scale)),
+    Math.min(size.height, Math.ceil(box[3] / scale)),
+  ];
+  const box = place(line.box);
+  const height = line.height / scale;
+  return {
+    box,
+    height: height > 0 && height <= box[3] - box[1] ? height : box[3] - box[1],
+    words: line.words.map((word) => ({
+      text: word.text,
+      box: place(word.box),
+      confidence: Math.min(1, Math.max(0, word.confidence)),
+    })),
+  };
+}

@@ -1,0 +1,85 @@
+// The OCR service's work on one page job: grey pixels in, words with boxes and confidences out, with one warm engine kept between jobs.
+import { ParseError } from '#shared/contract/errors.ts';
+import type { JobHandler, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { Engine } from './engine.ts';
+import { readLanguageSettings, resolveModels } from './languages.ts';
+import { readPage } from './reading.ts';
+
+/** WebAssembly memory never shrinks, so an engine is thrown away after this many pages or once the process is this large. */
+const PAGES_PER_ENGINE = 300;
+const RESIDENT_BYTES = 700 * 1024 * 1024;
+/** Resolutions outside of which a job's word is not believed. */
+const DPI_RANGE = [30, 2400] as const;
+const USUAL_DPI = 200;
+
+let engine: Engine | undefined;
+
+async function engineFor(languages: readonly string[]): Promise<Engine> {
+  const models = resolveModels(languages, readLanguageSettings());
+  const names = [...models.keys()].join('+');
+  if (
+    engine &&
+    (engine.languages !== names || engine.pagesRead >= PAGES_PER_ENGINE || process.memoryUsage.rss() > RESIDENT_BYTES)
+  )
+    await close();
+  engine ??= await Engine.load(models);
+  return engine;
+}
+
+function checkJob(job: OcrJob, payload: Uint8Array): void {
+  const { width, height } = job;
+  if (
+    !Number.isSafeInteger(width) ||
+    !Number.isSafeInteger(height) ||
+    width < 1 ||
+    height < 1 ||
+    payload.length !== width * height
+  )
+    throw new ParseError(
+      'BAD_REQUEST',
+      'Bad Request: a page image must hold one byte for each of its width x height pixels',
+    );
+  if (width * height > DOCUMENT_LIMITS.pagePixels)
+    throw new ParseError(
+      'DOCUMENT_TOO_COMPLEX',
+      `Page ${job.pageNumber} has ${width} x ${height} pixels, more than the ${DOCUMENT_LIMITS.pagePixels} that OCR takes; render it at a lower resolution`,
+    ); // prettier-ignore
+}
+
+/**
+ * Reads one page image.
+ * @throws ParseError BAD_REQUEST (wrong size, language not installed), DOCUMENT_TOO_COMPLEX (too many pixels), SERVICE_UNAVAILABLE (no
+ * language data), CONVERSION_FAILED (the engine broke on this page; the next page gets a new one).
+ */
+export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
+  context.signal.throwIfAborted();
+  checkJob(job, payload);
+  const dpi = job.dpi >= DPI_RANGE[0] && job.dpi <= DPI_RANGE[1] ? job.dpi : USUAL_DPI;
+  const reader = await engineFor(job.languages);
+  let reply: OcrPage;
+  try {
+    reply = readPage(reader, { width: job.width, height: job.height, pixels: payload }, dpi);
+  } catch (cause) {
+    // A trap leaves the core's memory in an unknown state.
+    engine = undefined;
+    throw new ParseError('CONVERSION_FAILED', `Page ${job.pageNumber} made the OCR engine fail`, { cause });
+  }
+  return { reply };
+};
+
+/** Loads the default languages, so that the first page does not wait. Without their data it waits for the first job to say so. */
+export async function warm(): Promise<void> {
+  try {
+    await engineFor([]);
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+  }
+}
+
+/** Lets go of the engine and its memory. */
+export async function close(): Promise<void> {
+  const old = engine;
+  engine = undefined;
+  old?.close();
+}
