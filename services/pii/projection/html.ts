@@ -1,0 +1,109 @@
+// Projects HTML source: text nodes as prose, attribute values and addresses beside it.
+import { readReference } from './entities.ts';
+import { CHUNK_UNITS, CHUNK_UNITS_MAX, type Projection, ProjectionBuilder } from './projection.ts';
+import { INLINE_ELEMENTS, readTag, SILENT_ATTRIBUTES, type Tag, URL_ATTRIBUTES } from './tag.ts';
+import { projectUrl } from './url.ts';
+
+/** Copies source[start, end) with character references decoded. */
+export function projectReferences(builder: ProjectionBuilder, source: string, start: number, end: number): void {
+  let copied = start;
+  for (let index = source.indexOf('&', start); index >= 0 && index < end; index = source.indexOf('&', index)) {
+    const reference = readReference(source, index);
+    if (!reference || index + reference.length > end) {
+      index += 1;
+      continue;
+    }
+    builder.copy(source, copied, index);
+    builder.emit(reference.text, index, index + reference.length);
+    index += reference.length;
+    copied = index;
+  }
+  builder.copy(source, copied, end);
+}
+
+/** Sorts a tag's attribute values into words and addresses. */
+export function projectAttributes(tag: Tag, source: string, words: ProjectionBuilder, urls: ProjectionBuilder): void {
+  for (const attribute of tag.attributes) {
+    if (attribute.end - attribute.start < 3 || SILENT_ATTRIBUTES.has(attribute.name)) continue;
+    const address =
+      URL_ATTRIBUTES.has(attribute.name) ||
+      /^(?:[a-z][a-z0-9+.-]{1,20}:\/\/|mailto:|tel:)\S*$/i.test(
+        source.slice(attribute.start, Math.min(attribute.end, attribute.start + 200)),
+      );
+    if (address) projectUrl(urls, source, attribute.start, attribute.end);
+    else {
+      words.gap('\n\n');
+      projectReferences(words, source, attribute.start, attribute.end);
+    }
+  }
+}
+
+/** Follows the rows of a table, to know the heading of each cell. */
+class TableHeadings {
+  #headings: string[] = [];
+  #column = -1;
+  #first = true;
+
+  tag(tag: Tag, builder: ProjectionBuilder): void {
+    if (tag.name === 'table') {
+      this.#headings = [];
+      this.#first = true;
+    } else if (tag.name === 'tr') {
+      if (tag.closing && this.#column >= 0) this.#first = false;
+      this.#column = -1;
+    } else if (!tag.closing) {
+      this.#column += 1;
+      builder.openCell();
+    } else {
+      const text = builder.closeCell(this.#first ? '' : (this.#headings[this.#column] ?? ''));
+      if (this.#first && this.#column >= 0 && this.#column < 1000) this.#headings[this.#column] = text.toLowerCase();
+    }
+  }
+}
+
+const TABLE_TAGS: ReadonlySet<string> = new Set(['table', 'tr', 'td', 'th']);
+
+/** The projections of an HTML text, in chunks that end at block borders. */
+export function* projectHtml(source: string): Generator<Projection> {
+  const builder = new ProjectionBuilder('text', 'html');
+  const words = new ProjectionBuilder('attribute', 'html');
+  const urls = new ProjectionBuilder('url', 'percent');
+  const table = new TableHeadings();
+  let position = 0;
+  while (position < source.length) {
+    const open = source.indexOf('<', position);
+    const textEnd = open < 0 ? source.length : open;
+    for (let start = position; start < textEnd; start += CHUNK_UNITS) {
+      projectReferences(builder, source, start, Math.min(textEnd, start + CHUNK_UNITS));
+      if (builder.length > CHUNK_UNITS_MAX) yield* builder.take();
+    }
+    if (open < 0) break;
+    if (source.startsWith('<!--', open)) {
+      const end = source.indexOf('-->', open + 4);
+      const stop = end < 0 ? source.length : end;
+      words.gap('\n\n');
+      words.copy(source, open + 4, stop);
+      position = end < 0 ? stop : end + 3;
+      continue;
+    }
+    const tag = readTag(source, open);
+    if (!tag) {
+      builder.copy(source, open, open + 1);
+      position = open + 1;
+      continue;
+    }
+    projectAttributes(tag, source, words, urls);
+    position = tag.end;
+    if (TABLE_TAGS.has(tag.name)) table.tag(tag, builder);
+    if (tag.name === 'br') builder.gap('\n');
+    else if (!INLINE_ELEMENTS.has(tag.name)) {
+      if (builder.length >= CHUNK_UNITS && tag.name !== 'td' && tag.name !== 'th') yield* builder.take();
+      builder.gap(tag.name === 'td' || tag.name === 'th' || tag.name === 'tr' ? '\n' : '\n\n');
+    }
+    if (words.length >= CHUNK_UNITS) yield* words.take();
+    if (urls.length >= CHUNK_UNITS) yield* urls.take();
+  }
+  yield* builder.take();
+  yield* words.take();
+  yield* urls.take();
+}

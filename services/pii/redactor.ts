@@ -1,0 +1,76 @@
+// Redacts one text after another with one memory, so that every field of a record hides the same things.
+import type { PiiEntity } from '#shared/contract/options.ts';
+import type { Detector } from './detect.ts';
+import { KnownFragments } from './known.ts';
+import { resolveOverlaps } from './overlap.ts';
+import { applyEdits, offsetMap, orderEdits } from './projection/edits.ts';
+import { type Edit, editsForSpan, type Projection } from './projection/projection.ts';
+import type { Span } from './recognizer.ts';
+import type { ReplaceStyle } from './replacement.ts';
+
+export interface RedactedText {
+  text: string;
+  /** Old offsets to new ones. */
+  map: (offset: number) => number;
+  counts: Partial<Record<PiiEntity, number>>;
+}
+
+export type Project = (source: string) => Iterable<Projection>;
+
+/** Names and places of one word are too often other words as well to be hidden where nothing else speaks for it. */
+const SINGLE_WORD = /^[\p{L}\p{N}.'’-]+$/u;
+
+export class Redactor {
+  readonly #detector: Detector;
+  readonly #style: ReplaceStyle;
+  /** Hidden in every later field. */
+  readonly #known = new KnownFragments();
+  /** Hidden everywhere, also elsewhere in the text it was found in. */
+  readonly #certain = new KnownFragments();
+  readonly #certainInUrls = new KnownFragments();
+
+  constructor(detector: Detector, style: ReplaceStyle) {
+    this.#detector = detector;
+    this.#style = style;
+  }
+
+  /** Remembers a fragment as personal data, as if it had been found. */
+  learn(fragment: string, entity: PiiEntity): void {
+    if (!this.#detector.wants(entity)) return;
+    this.#known.add(fragment, entity);
+    const weak = (entity === 'PERSON' || entity === 'LOCATION') && SINGLE_WORD.test(fragment.trim());
+    if (!weak) this.#certain.add(fragment, entity);
+    if (!weak && entity !== 'LOCATION') this.#certainInUrls.add(fragment, entity);
+  }
+
+  /** @param primary the text whose findings rule the others; a later field also hides single names found before. */
+  async redact(source: string, project: Project, primary = false): Promise<RedactedText> {
+    const found: Span[][] = [];
+    for (const projection of project(source)) {
+      const spans = await this.#detector.find(projection);
+      for (const span of spans) this.learn(projection.text.slice(span.start, span.end), span.entity);
+      found.push(spans);
+    }
+    const edits: Edit[] = [];
+    const counts: RedactedText['counts'] = {};
+    let index = 0;
+    for (const projection of project(source)) {
+      const spans = this.#withKnown(projection, found[index] ?? [], primary);
+      index += 1;
+      for (const span of spans) {
+        counts[span.entity] = (counts[span.entity] ?? 0) + 1;
+        for (const edit of editsForSpan(projection, span, source, this.#style)) edits.push(edit);
+      }
+    }
+    const ordered = orderEdits(edits);
+    return { text: applyEdits(source, ordered), map: offsetMap(ordered), counts };
+  }
+
+  #withKnown(projection: Projection, spans: Span[], primary: boolean): Span[] {
+    const memory = projection.kind === 'url' ? this.#certainInUrls : primary ? this.#certain : this.#known;
+    const more = memory
+      .find(projection.text)
+      .filter((span) => !spans.some((own) => own.start < span.end && span.start < own.end));
+    return more.length === 0 ? spans : resolveOverlaps([...spans, ...more]);
+  }
+}

@@ -1,0 +1,45 @@
+// The PII service's work: a record comes in, the same record leaves with personal data redacted.
+import { ParseError } from '#shared/contract/errors.ts';
+import type { JobHandler, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
+import { recordFieldsSchema } from '#shared/contract/response.ts';
+import { detectorFor } from './detect.ts';
+import { compromiseModel } from './model/compromise.ts';
+import { httpModel } from './model/http.ts';
+import type { PiiModel } from './model/model.ts';
+import { RecordRedaction } from './record.ts';
+import { Redactor } from './redactor.ts';
+
+/** `PII_MODEL_URL` names an HTTP model; without it the built-in one answers. */
+export function modelFor(env: NodeJS.ProcessEnv): PiiModel {
+  const url = env.PII_MODEL_URL?.trim();
+  return url ? httpModel(url) : compromiseModel();
+}
+
+/**
+ * Redacts every text of the record (SPEC 2.5).
+ * @throws ParseError BAD_GATEWAY from a configured model, REQUEST_TIMEOUT where the deadline passes: never a record half redacted.
+ */
+export const handle: JobHandler<RedactJob> = async (job, payload, context) => {
+  const fields = recordFieldsSchema.parse(JSON.parse(Buffer.from(payload).toString('utf8')));
+  const detector = detectorFor(
+    job.options,
+    job.options.mode === 'fast' ? undefined : modelFor(process.env),
+    context.signal,
+  );
+  try {
+    const redacted = await new RecordRedaction(new Redactor(detector, job.options.replaceStyle)).run(fields, {
+      metadata: job.metadata,
+      warnings: job.warnings,
+    });
+    const reply: RecordHead = redacted.head;
+    return { reply, payload: JSON.stringify(redacted.fields) };
+  } catch (cause) {
+    if (context.signal.aborted) throw new ParseError('REQUEST_TIMEOUT', undefined, { cause });
+    throw cause;
+  }
+};
+
+/** Loads the built-in model's word lists. */
+export async function warm(): Promise<void> {
+  await compromiseModel().find('Warm up with Jane Doe of Paris.', new AbortController().signal);
+}
