@@ -26,7 +26,8 @@ import { startWorker } from './worker.ts';
 
 /** A request that has no answer yet. */
 interface Pending {
-  started(): void;
+  /** A worker said that it is at it. `anew`: that it took the job just now. */
+  working(anew: boolean): void;
   resolve(answer: JobAnswer): void;
   reject(error: Error): void;
   /** Sends a job again that was kept in the memory of a server that came back without it. */
@@ -84,7 +85,8 @@ class NatsBus implements Bus {
       let settled = false;
       let published: number | undefined;
       let publishing = false;
-      let sawWorker = this.workers(queue) > 0;
+      let heardAt = 0;
+      const sawWorker = this.workers(queue) > 0;
 
       const settle = (): boolean => {
         if (settled) return false;
@@ -112,14 +114,15 @@ class NatsBus implements Bus {
         if (!settle()) return;
         withdraw();
         if (published === undefined || !this.#link.ready()) reject(new BusUnavailableError('the message bus is away'));
-        else if (sawWorker || this.workers(queue) > 0) reject(new DeadlineError(`no answer from ${queue} in time`));
+        else if (sawWorker || heardAt > 0 || this.workers(queue) > 0)
+          reject(new DeadlineError(`no answer from ${queue} in time`));
         else reject(new NoWorkerError(`no worker serves ${queue}`));
       }, left);
       options.signal?.addEventListener('abort', onAbort, { once: true });
       this.#pending.set(reply, {
-        started() {
-          sawWorker = true;
-          options.onStarted?.();
+        working(anew) {
+          heardAt = Date.now();
+          if (anew) options.onStarted?.();
         },
         resolve(answer) {
           if (settle()) resolve(answer);
@@ -128,7 +131,13 @@ class NatsBus implements Bus {
           if (settle()) reject(error);
         },
         resend() {
-          if (kind === 'volatile') void publish();
+          if (kind === 'durable') return;
+          // A job that was being worked on is sent again only if its worker has not spoken by then.
+          const returnedAt = Date.now();
+          const resendIfSilent = (): void => {
+            if (!settled && heardAt < returnedAt) void publish();
+          };
+          setTimeout(resendIfSilent, heardAt === 0 ? 0 : TRANSPORT_LIMITS.ackWaitMs).unref();
         },
       });
       void publish();
@@ -220,7 +229,7 @@ class NatsBus implements Bus {
     if (!pending) return;
     const { header, body } = decodeFrame(message.data);
     const notice = header as WorkerNotice;
-    if (notice.kind === 'started') pending.started();
+    if (notice.kind === 'started' || notice.kind === 'working') pending.working(notice.kind === 'started');
     else if (notice.kind === 'answer') pending.resolve({ header: notice.header, body });
     else if (notice.kind === 'abandoned') pending.reject(new AbandonedError(notice.reason));
   }

@@ -48,6 +48,8 @@ class Worker {
   #busy = 0;
   #turn = 0;
   #stopped = false;
+  /** The server may have come back without the consumers that it kept in memory. */
+  #returned = false;
   #wake: () => void = () => undefined;
 
   constructor(link: Link, queue: string, options: ServeOptions) {
@@ -59,7 +61,10 @@ class Worker {
         if (!error) this.#cancel(message.string());
       },
     });
-    this.#endReturn = link.onReturn(() => this.#wake());
+    this.#endReturn = link.onReturn(() => {
+      this.#returned = true;
+      this.#wake();
+    });
     this.#loop = this.#serve();
   }
 
@@ -78,6 +83,7 @@ class Worker {
         if (this.#busy >= this.#options.concurrency) await this.#change();
         else if (!this.#link.ready())
           await Promise.race([this.#link.whenReady(Date.now() + IDLE_PULL_MS), this.#change()]);
+        else if (this.#returned) await this.#restore();
         else if (!(await this.#takeWaiting())) await this.#waitForOne();
       } catch (err) {
         this.#link.log.warn({ err, queue: this.#queue }, 'asking for jobs failed; trying again');
@@ -133,6 +139,7 @@ class Worker {
     if (!this.#link.ready() || this.#stopped) return;
     await this.#link.repair();
     await ensureConsumers(this.#link.manager, this.#queue);
+    this.#returned = false;
   }
 
   #accept(job: TakenJob): void {
