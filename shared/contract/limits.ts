@@ -19,6 +19,20 @@ export const REQUEST_LIMITS = {
   partHeaderPairs: 32,
   /** Milliseconds without a byte of an upload before the connection is cut with 408. */
   uploadStallMs: 30_000,
+  /** Milliseconds a whole upload may take, however steadily it drips. Past it: 408. */
+  uploadMaxMs: 600_000,
+  /** Bytes of a multipart body beside the file: boundaries, part headers, options. Past file and this: 413. */
+  uploadOverheadBytes: MiB,
+  /** After an early answer, what is still read of the request so that the client sees the answer and not a reset. */
+  lingerBytes: 64 * MiB,
+  lingerMs: 5_000,
+  /** Bytes of a request's header block, and milliseconds it may take to arrive. */
+  headerBytes: 16 * KiB,
+  headersTimeoutMs: 15_000,
+  /** Milliseconds an idle connection is kept for the next request. */
+  keepAliveMs: 65_000,
+  /** Length of an inbound `X-Request-Id`; a longer or stranger one is replaced. */
+  requestIdLength: 128,
   /** Milliseconds of `timeout` where the request names none, and at most (SPEC 8). */
   timeoutDefaultMs: 30_000,
   timeoutMaxMs: 300_000,
@@ -110,4 +124,23 @@ export const MEMORY_LIMITS_MIB = {
   csv: 2048,
   pii: 2048,
   enrich: 1024,
+} as const;
+
+/** What is sent to and taken from a configured language model, and from the caller's JSON Schema. */
+export const MODEL_LIMITS = {
+  /** UTF-16 code units of a document that are sent. Past it the document is cut, with a warning. */
+  documentUnits: 120_000,
+  /** Bytes of one answer. Past it: 502. */
+  answerBytes: 4 * MiB,
+  /** Code units of a model's summary, and of one made by extraction. */
+  modelSummaryUnits: 8_000,
+  summaryUnits: 1_000,
+  /** Objects, lists and values of a JSON Schema, and code units of one of its patterns. Past it: 422. */
+  schemaNodes: 20_000,
+  schemaPatternUnits: 1_000,
+  /** Faults of an answer that the model is told of when it is asked again. */
+  schemaFaults: 20,
+  /** Seconds a caller is told to wait after the endpoint's 429, where it names none, and at most. */
+  retryAfterDefaultSeconds: 10,
+  retryAfterMaxSeconds: 300,
 } as const;

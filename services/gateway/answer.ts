@@ -1,0 +1,132 @@
+// How every answer leaves: one shape for errors, and a close that lets a client who is still sending read why it was refused.
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  AbandonedError,
+  BusUnavailableError,
+  CancelledError,
+  DeadlineError,
+  NoWorkerError,
+  PayloadMissingError,
+} from '#shared/bus/bus.ts'; // prettier-ignore
+import { ParseError } from '#shared/contract/errors.ts';
+import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+
+const RETRY_SOON_SECONDS = 2;
+
+/** The body of an error answer (SPEC 7.1, DECISIONS "Errors"). */
+export function errorBody(error: ParseError): Record<string, unknown> {
+  return {
+    success: false,
+    error: error.message,
+    code: error.code,
+    ...(error.details ? { details: error.details } : {}),
+  };
+}
+
+/** What the caller is told of anything thrown; only what is ours keeps its words. */
+export function toParseError(error: unknown): ParseError {
+  if (error instanceof ParseError) return error;
+  if (error instanceof BusUnavailableError || error instanceof PayloadMissingError || error instanceof NoWorkerError)
+    return new ParseError(
+      'SERVICE_UNAVAILABLE',
+      'Service Unavailable: the message bus does not answer. Try again later.',
+      {
+        cause: error,
+        retryAfterSeconds: RETRY_SOON_SECONDS,
+      },
+    );
+  if (error instanceof DeadlineError) return new ParseError('REQUEST_TIMEOUT', undefined, { cause: error });
+  if (error instanceof AbandonedError) return new ParseError('CONVERSION_FAILED', undefined, { cause: error });
+  return new ParseError('UNKNOWN_ERROR', undefined, { cause: error });
+}
+
+/** True where there is nobody left to answer. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof CancelledError;
+}
+
+const continued = new WeakSet<IncomingMessage>();
+
+/** Lets a client that asked first (`Expect: 100-continue`) send its body. */
+export function inviteBody(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers.expect === undefined || continued.has(request)) return;
+  continued.add(request);
+  response.writeContinue();
+}
+
+const hasBody = (request: IncomingMessage): boolean =>
+  request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+
+export function sendJson(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+}
+
+/** Reads on for a while and throws it away, then ends the answer, so that the client sees the answer and not a reset. */
+function linger(request: IncomingMessage, response: ServerResponse): void {
+  let left: number = REQUEST_LIMITS.lingerBytes;
+  const finish = (): void => {
+    clearTimeout(timer);
+    request.off('data', onData).off('end', finish).off('close', finish);
+    response.end();
+  };
+  const onData = (chunk: Buffer): void => {
+    left -= chunk.length;
+    if (left < 0) finish();
+  };
+  const timer = setTimeout(finish, REQUEST_LIMITS.lingerMs);
+  request.on('error', () => undefined);
+  request.on('data', onData).once('end', finish).once('close', finish);
+  request.resume();
+}
+
+/** Answers with an error, whatever state the request is in. */
+export function sendError(request: IncomingMessage, response: ServerResponse, error: ParseError): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  if (error.retryAfterSeconds !== undefined)
+    response.setHeader('Retry-After', Math.max(1, Math.ceil(error.retryAfterSeconds)));
+  if (error.code === 'UNAUTHORIZED') response.setHeader('WWW-Authenticate', 'Bearer');
+  const unread = hasBody(request) && !request.complete;
+  if (unread) response.setHeader('Connection', 'close');
+  // Who waits for "100 Continue" has sent nothing yet; who stalled will send nothing more.
+  const nothingComes =
+    (request.headers.expect !== undefined && !continued.has(request)) || error.code === 'REQUEST_TIMEOUT';
+  if (!unread || nothingComes || request.method === 'HEAD') {
+    sendJson(response, error.status, errorBody(error));
+    return;
+  }
+  const text = JSON.stringify(errorBody(error));
+  response.writeHead(error.status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+  });
+  response.write(text);
+  linger(request, response);
+}
+
+/**
+ * Sends a JSON answer chunk by chunk, no faster than the client reads.
+ * @throws CancelledError where the client goes away; what `chunks` throws, before anything is sent where it throws at once
+ */
+export async function streamJson(
+  response: ServerResponse,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const chunk of chunks) {
+    if (signal.aborted) throw new CancelledError('the client went away');
+    if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' });
+    if (response.write(chunk)) continue;
+    await once(response, 'drain', { signal }).catch((cause: unknown) => {
+      throw new CancelledError('the client went away', { cause });
+    });
+  }
+  response.end();
+}

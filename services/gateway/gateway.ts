@@ -1,0 +1,235 @@
+// Starts the HTTP edge: listeners, keys, limits and routes, and the way it ends without dropping a request.
+
+import { readFile } from 'node:fs/promises';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Transport } from '#shared/bus/bus.ts';
+import { ParseError } from '#shared/contract/errors.ts';
+import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import type { Config } from '#shared/runtime/config.ts';
+import type { Readiness } from '#shared/runtime/health.ts';
+import type { Logger } from '#shared/runtime/log.ts';
+import { collectProcessMetrics, httpDuration, httpInFlight, httpRequests } from '#shared/runtime/metrics.ts';
+import { errorBody } from './answer.ts';
+import { createApp, type Route, setCommonHeaders } from './app.ts';
+import { openFileKeys } from './auth/file-source.ts';
+import type { KeySource } from './auth/keys.ts';
+import { openContext, requestId } from './context.ts';
+import { createConcurrency } from './limits/concurrency.ts';
+import { documentationHandlers } from './routes/documentation.ts';
+import { formatsHandler } from './routes/formats.ts';
+import { operationsHandlers } from './routes/operations.ts';
+import { parseHandler } from './routes/parse.ts';
+import type { PumpLimits } from './upload/pump.ts';
+
+export interface GatewayOptions {
+  config: Pick<Config, 'host' | 'port' | 'opsHost' | 'opsPort' | 'keysFile' | 'apiKey' | 'llm'>;
+  log: Logger;
+  transport: Transport;
+  /** Where keys come from; the keys file otherwise. */
+  keys?: KeySource;
+  /** For tests; REQUEST_LIMITS otherwise. */
+  uploadLimits?: Partial<PumpLimits>;
+}
+
+export interface Gateway {
+  url: string;
+  port: number;
+  /** Value of the key that this start made, to be shown once. */
+  firstKey: string | undefined;
+  /** Refuses new work, finishes what runs, closes the listeners. */
+  drain(): Promise<void>;
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+}
+
+/** Answers what is not HTTP, or came too slowly, in the shape of every other error. */
+function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const refusal =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? new ParseError('REQUEST_TIMEOUT', 'Request Timeout: the request headers did not arrive in time')
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? new ParseError('BAD_REQUEST', 'Bad Request: the request headers are too large')
+        : new ParseError('BAD_REQUEST', 'Bad Request: the request is not valid HTTP/1.1');
+  const body = JSON.stringify(errorBody(refusal));
+  socket.end(
+    [
+      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId(undefined)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+function harden(server: Server, listener: RequestListener): Server {
+  // Who answers on a socket already must not be interrupted by the answer to a fault behind it.
+  const answering = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', (request, response) => answering.set(request.socket, response));
+  // The invitation to send a body is given where the checks before it are passed.
+  server.on('checkContinue', (request, response) => {
+    answering.set(request.socket, response);
+    listener(request, response);
+  });
+  server.on('checkExpectation', listener);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const response = answering.get(socket);
+    if (response?.headersSent && !response.writableFinished) socket.destroy();
+    else answerBadRequest(error, socket);
+  });
+  server.headersTimeout = REQUEST_LIMITS.headersTimeoutMs;
+  // The body has watches of its own.
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = REQUEST_LIMITS.keepAliveMs;
+  return server;
+}
+
+async function productVersion(): Promise<string> {
+  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+  const { version }: { version?: unknown } = JSON.parse(text);
+  return typeof version === 'string' ? version : '0.0.0';
+}
+
+/**
+ * Opens the API (and the operations port, where one is configured).
+ * @throws KeyFileError for a broken keys file; the listener's error where a port is taken
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, log, transport } = options;
+  const keys = options.keys ?? (await openFileKeys({ path: config.keysFile, apiKey: config.apiKey, log }));
+  let draining = false;
+  const idle = { requests: 0, wake: (): void => undefined };
+  const ready = (): Readiness =>
+    draining
+      ? { ok: false, reason: 'draining' }
+      : transport.bus.connected()
+        ? { ok: true }
+        : { ok: false, reason: 'the message bus is away' };
+
+  const parse = parseHandler({
+    config,
+    log,
+    transport,
+    keys,
+    concurrency: createConcurrency(transport.state),
+    ...(options.uploadLimits ? { uploadLimits: options.uploadLimits } : {}),
+  });
+  const routes: Record<string, Route> = {
+    '/v2/parse': {
+      label: 'parse',
+      method: 'POST',
+      handler: (request, response) => {
+        if (draining)
+          throw new ParseError(
+            'SERVICE_UNAVAILABLE',
+            'Service Unavailable: this server is shutting down. Send the request again.',
+            { retryAfterSeconds: 1 },
+          );
+        return parse(request, response);
+      },
+    },
+    '/v2/parse/formats': { label: 'formats', method: 'GET', handler: formatsHandler(keys) },
+  };
+  for (const [path, handler] of Object.entries(documentationHandlers(await productVersion())))
+    routes[path] = { label: 'docs', method: 'GET', handler };
+  const operations: Record<string, Route> = Object.fromEntries(
+    Object.entries(operationsHandlers(ready)).map(([path, handler]) => [
+      path,
+      { label: 'ops', method: 'GET' as const, handler },
+    ]),
+  );
+  collectProcessMetrics();
+
+  const open = (table: Record<string, Route>): Server => {
+    const app = createApp(table, log);
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
+      const context = openContext(request, response);
+      setCommonHeaders(response, context.id);
+      if (draining) response.setHeader('Connection', 'close');
+      idle.requests++;
+      httpInFlight.inc();
+      response.once('close', () => {
+        idle.requests--;
+        httpInFlight.dec();
+        idle.wake();
+        const seconds = (Date.now() - context.startedAt) / 1_000;
+        // 499: the client left before there was an answer.
+        const status = context.code === 'CANCELLED' || !response.headersSent ? 499 : response.statusCode;
+        const method = METHODS.has(request.method ?? '') ? (request.method ?? '') : 'other';
+        httpRequests.inc({ route: context.route, method, status });
+        httpDuration.observe({ route: context.route }, seconds);
+        const line = {
+          requestId: context.id,
+          route: context.route,
+          method,
+          status,
+          code: context.code,
+          keyId: context.key?.id,
+          seconds,
+        };
+        if (context.route === 'ops') log.debug(line, 'request');
+        else log.info(line, 'request');
+      });
+      app(request, response);
+    };
+    return harden(
+      createServer({ maxHeaderSize: REQUEST_LIMITS.headerBytes, connectionsCheckingInterval: 2_000 }, listener),
+      listener,
+    );
+  };
+
+  const separate = config.opsPort !== undefined;
+  const server = open(separate ? routes : { ...routes, ...operations });
+  const ops = separate ? open(operations) : undefined;
+  const port = await listen(server, config.port, config.host);
+  if (ops && config.opsPort !== undefined) await listen(ops, config.opsPort, config.opsHost);
+
+  const close = (one: Server): Promise<void> => new Promise((resolve) => one.close(() => resolve()));
+  return {
+    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    port,
+    firstKey: keys.firstKey,
+    async drain() {
+      draining = true;
+      const closed = close(server);
+      while (idle.requests > 0) {
+        const woken = Promise.withResolvers<void>();
+        idle.wake = woken.resolve;
+        await woken.promise;
+      }
+      server.closeIdleConnections();
+      server.closeAllConnections();
+      await closed;
+      if (ops) {
+        ops.closeIdleConnections();
+        await close(ops);
+      }
+      await keys.close();
+    },
+  };
+}

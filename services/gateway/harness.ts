@@ -1,0 +1,132 @@
+// A gateway on a real port over the in-memory bus with a small converter behind it, for the gateway's own tests.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Delivery, JobAnswer, Transport } from '#shared/bus/bus.ts';
+import { createMemoryTransport } from '#shared/bus/memory.ts';
+import { ParseError } from '#shared/contract/errors.ts';
+import type { Job, JobOutcome, QueueName, RecordHead } from '#shared/contract/jobs.ts';
+import { type Config, readConfig } from '#shared/runtime/config.ts';
+import type { AnswerHeader, JobHeader } from '#shared/runtime/dispatch.ts';
+import { createLogger, type Logger } from '#shared/runtime/log.ts';
+import { packPayload, readPayload } from '#shared/runtime/payload.ts';
+import { changeKeyFile } from './auth/key-file.ts';
+import { makeKey, NEW_KEY_PLAN, type Plan, randomToken } from './auth/keys.ts';
+import { type Gateway, type GatewayOptions, startGateway } from './gateway.ts';
+
+/** What a test's converter gives back for a job. */
+export interface Converted {
+  head: RecordHead;
+  /** JSON text of `RecordFields`. */
+  fields: string | Uint8Array;
+}
+export type Converter = (job: Job, bytes: Uint8Array, delivery: Delivery) => Promise<Converted> | Converted;
+
+/** A converter that tells what it was given. */
+export const echo: Converter = (job, bytes) => {
+  const metadata =
+    job.kind === 'convert' ? { title: job.fileName, job: JSON.stringify(job) } : 'metadata' in job ? job.metadata : {};
+  const warnings = 'warnings' in job ? job.warnings : [];
+  if (job.kind !== 'convert') return { head: { metadata, warnings }, fields: bytes };
+  return { head: { metadata, warnings: [] }, fields: JSON.stringify({ markdown: `${bytes.byteLength} bytes` }) };
+};
+
+/** Serves a queue of the bus as a worker does, in this process. */
+export async function serve(
+  transport: Transport,
+  queue: QueueName,
+  converter: Converter,
+  concurrency = 8,
+): Promise<void> {
+  await transport.bus.serve(queue, {
+    concurrency,
+    handler: async (delivery): Promise<JobAnswer> => {
+      const { job, ref } = delivery.message.header as JobHeader;
+      const answer = (
+        outcome: JobOutcome,
+        rest: Partial<JobAnswer> = {},
+        header: Partial<AnswerHeader> = {},
+      ): JobAnswer => ({
+        header: { outcome, ...header } satisfies AnswerHeader,
+        body: new Uint8Array(0),
+        ...rest,
+      });
+      try {
+        const bytes = await readPayload(transport.payloads, ref ? { ref } : { inline: delivery.message.body });
+        const { head, fields } = await converter(job, bytes, delivery);
+        const payload = await packPayload(transport.payloads, Buffer.from(fields), { volatile: delivery.volatile });
+        return 'ref' in payload
+          ? answer({ ok: true, reply: head }, {}, { ref: payload.ref })
+          : answer({ ok: true, reply: head }, { body: payload.inline });
+      } catch (error) {
+        const known = error instanceof ParseError ? error : new ParseError('UNKNOWN_ERROR');
+        return answer({ ok: false, error: known.toRecord() });
+      }
+    },
+  });
+}
+
+export interface TestGateway {
+  gateway: Gateway;
+  transport: Transport;
+  url: string;
+  key: string;
+  keysFile: string;
+  /** A new key with this plan, counting at once. */
+  makeKey(plan: Partial<Plan>): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts it with `converter` behind every converter queue, pii and enrich. */
+export async function startTestGateway(
+  options: {
+    converter?: Converter;
+    log?: Logger;
+    llm?: Config['llm'];
+    opsPort?: number;
+    uploadLimits?: GatewayOptions['uploadLimits'];
+    queues?: readonly QueueName[];
+  } = {},
+): Promise<TestGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'parsemesh-gateway-'));
+  const keysFile = join(folder, 'keys.json');
+  const config = {
+    ...readConfig({ PORT: '0', KEYS_FILE: keysFile, LOG_LEVEL: 'silent' }),
+    llm: options.llm,
+    opsPort: options.opsPort,
+  };
+  const transport = createMemoryTransport();
+  for (const queue of options.queues ?? (['html', 'pdf', 'office', 'csv', 'pii', 'enrich'] as const))
+    await serve(transport, queue, options.converter ?? echo);
+  const gateway = await startGateway({
+    config,
+    log: options.log ?? createLogger(config, 'gateway'),
+    transport,
+    ...(options.uploadLimits ? { uploadLimits: options.uploadLimits } : {}),
+  });
+  const key = gateway.firstKey ?? '';
+  const known = async (token: string): Promise<boolean> => {
+    const answer = await fetch(`${gateway.url}/v2/parse/formats`, { headers: { authorization: `Bearer ${token}` } });
+    await answer.arrayBuffer();
+    return answer.status === 200;
+  };
+  return {
+    gateway,
+    transport,
+    url: gateway.url,
+    key,
+    keysFile,
+    async makeKey(plan) {
+      const token = randomToken();
+      const made = makeKey(token, { ...NEW_KEY_PLAN, ...plan });
+      await changeKeyFile(keysFile, (keys) => ({ keys: [...(keys ?? []), made], result: undefined }));
+      while (!(await known(token))) await new Promise((resolve) => setTimeout(resolve, 20));
+      return token;
+    },
+    async stop() {
+      await gateway.drain();
+      await transport.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

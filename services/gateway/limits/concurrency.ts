@@ -1,0 +1,163 @@
+// A team's places for documents at work, shared by every gateway: leases that die with their holder and a queue that lets in who came first.
+import type { SharedState } from '#shared/bus/bus.ts';
+import { ParseError } from '#shared/contract/errors.ts';
+import type { Key } from '../auth/keys.ts';
+import {
+  type Claim,
+  claimPlace,
+  fullUntil,
+  leavePlace,
+  NO_CLAIMS,
+  placeFreeAt,
+  renewPlace,
+  type TeamClaims,
+} from './lease.ts';
+import { wholeSeconds } from './rate.ts';
+
+/** A claim that is not renewed for this long is void, so that a dead gateway's places free themselves. */
+const LEASE_MS = 10_000;
+const RENEW_MS = 3_000;
+/** How often one who waits looks for a place that another gateway gave back; this gateway's own wake it at once. */
+const LOOK_MS = 100;
+const STATE_TTL_MS = 6 * LEASE_MS;
+
+type TeamKey = Pick<Key, 'team' | 'concurrency' | 'queue'>;
+
+/** A place held until released. */
+export interface Place {
+  /** Milliseconds waited in the queue; undefined where a place was free at once. */
+  waitedMs: number | undefined;
+  release(): Promise<void>;
+}
+
+export interface Concurrency {
+  /**
+   * Refuses early, before a body is read, what the queue has no room for. Takes nothing.
+   * @throws ParseError CONCURRENCY_LIMIT_REACHED
+   */
+  check(key: TeamKey): Promise<void>;
+  /**
+   * Takes a place, waiting for one until the deadline.
+   * @param request `deadline` in epoch milliseconds
+   * @throws ParseError CONCURRENCY_LIMIT_REACHED where the queue is full or the wait reached the deadline; the signal's reason
+   */
+  take(key: TeamKey, request: { id: string; deadline: number; signal: AbortSignal }): Promise<Place>;
+}
+
+function refusal(key: TeamKey, freeAt: number, why: string): ParseError {
+  const retryAfterSeconds = wholeSeconds(freeAt - Date.now());
+  return new ParseError(
+    'CONCURRENCY_LIMIT_REACHED',
+    `Concurrency limit reached: the team works on ${key.concurrency} ${key.concurrency === 1 ? 'document' : 'documents'} at once, and ${why}. Please wait ${retryAfterSeconds} s and send the request again.`,
+    { retryAfterSeconds },
+  );
+}
+
+const readClaims = (value: unknown): TeamClaims =>
+  typeof value === 'object' && value !== null ? (value as TeamClaims) : NO_CLAIMS;
+const stateKey = (team: string): string => `claims.${Buffer.from(team).toString('hex')}`;
+const isEmpty = (claims: TeamClaims): boolean => claims.held.length + claims.waiting.length === 0;
+
+/** Concurrency over shared state. */
+export function createConcurrency(state: SharedState): Concurrency {
+  const wakers = new Map<string, Set<() => void>>();
+
+  const change = <T>(team: string, compute: (claims: TeamClaims) => { claims: TeamClaims; result: T }): Promise<T> =>
+    state.update(
+      stateKey(team),
+      (current) => {
+        const { claims, result } = compute(readClaims(current));
+        return { next: isEmpty(claims) ? undefined : claims, result };
+      },
+      { ttlMs: STATE_TTL_MS },
+    );
+
+  const leave = async (team: string, id: string): Promise<void> => {
+    await change(team, (claims) => ({ claims: leavePlace(claims, id), result: undefined }));
+    for (const wake of wakers.get(team) ?? []) wake();
+  };
+
+  /** Resolves when a place of the team was given back here, or after LOOK_MS, or at the signal. */
+  const pause = (team: string, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const waiting = wakers.get(team) ?? new Set();
+      wakers.set(team, waiting);
+      const done = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        waiting.delete(done);
+        if (waiting.size === 0 && wakers.get(team) === waiting) wakers.delete(team);
+        resolve();
+      };
+      const timer = setTimeout(done, LOOK_MS);
+      signal.addEventListener('abort', done, { once: true });
+      waiting.add(done);
+    });
+
+  const hold = (team: string, id: string, waitedMs: number | undefined): Place => {
+    const renewal = setInterval(() => {
+      const expires = Date.now() + LEASE_MS;
+      // A missed renewal is not the request's fault: the lease outlives two of them.
+      change(team, (claims) => {
+        const renewed = renewPlace(claims, id, expires);
+        return { claims: renewed.claims, result: undefined };
+      }).catch(() => undefined);
+    }, RENEW_MS).unref();
+    let released = false;
+    return {
+      waitedMs,
+      release: async () => {
+        if (released) return;
+        released = true;
+        clearInterval(renewal);
+        await leave(team, id);
+      },
+    };
+  };
+
+  return {
+    async check(key) {
+      const claims = readClaims(await state.get(stateKey(key.team)));
+      const freeAt = fullUntil(claims, key, Date.now());
+      if (freeAt !== undefined) throw refusal(key, freeAt, `${key.queue} more are waiting`);
+    },
+
+    async take(key, { id, deadline, signal }) {
+      const { team } = key;
+      const start = Date.now();
+      let asked = 0;
+      const ask = () => {
+        const now = Date.now();
+        asked = now;
+        const claim: Claim = { id, expires: now + LEASE_MS, deadline };
+        return change(team, (claims) => {
+          const { claims: next, verdict } = claimPlace(claims, claim, key, now);
+          return { claims: next, result: verdict };
+        });
+      };
+      const first = await ask();
+      if (first.state === 'refused') throw refusal(key, first.freeAt, `${key.queue} more are waiting`);
+      if (first.state === 'held') return hold(team, id, undefined);
+      try {
+        for (;;) {
+          await pause(team, signal);
+          signal.throwIfAborted();
+          const now = Date.now();
+          const claims = readClaims(await state.get(stateKey(team)));
+          if (now >= deadline)
+            throw refusal(key, placeFreeAt(claims, now), "none was free within the request's `timeout`");
+          // Only who would be let in, or whose claim grows old, writes: a hot key has few writers.
+          const claim: Claim = { id, expires: now + LEASE_MS, deadline };
+          const due = now - asked >= RENEW_MS;
+          if (!due && claimPlace(claims, claim, key, now).verdict.state !== 'held') continue;
+          const verdict = await ask();
+          if (verdict.state === 'held') return hold(team, id, Date.now() - start);
+          if (verdict.state === 'refused') throw refusal(key, verdict.freeAt, `${key.queue} more are waiting`);
+        }
+      } catch (error) {
+        await leave(team, id).catch(() => undefined);
+        throw error;
+      }
+    },
+  };
+}

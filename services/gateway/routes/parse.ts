@@ -1,0 +1,152 @@
+// POST /v2/parse: the checks in their order, the upload, the pipeline, the answer.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Transport } from '#shared/bus/bus.ts';
+import { ParseError } from '#shared/contract/errors.ts';
+import type { RecordHead } from '#shared/contract/jobs.ts';
+import type { ParseOptions } from '#shared/contract/options.ts';
+import type { Config } from '#shared/runtime/config.ts';
+import type { Logger } from '#shared/runtime/log.ts';
+import { creditsCharged, limitRefusals, uploadedBytes } from '#shared/runtime/metrics.ts';
+import { type JobPayload, openPayload, releasePayload } from '#shared/runtime/payload.ts';
+import { inviteBody, isCancelled, streamJson, toParseError } from '../answer.ts';
+import { auditParse, type ParseFacts } from '../audit.ts';
+import { authenticate, requirePermission } from '../auth/bearer.ts';
+import type { Key, KeySource } from '../auth/keys.ts';
+import { contextOf, type RequestContext } from '../context.ts';
+import type { Concurrency } from '../limits/concurrency.ts';
+import { type CreditHold, claimCredit, parseCost } from '../limits/credits.ts';
+import { takeRate } from '../limits/rate.ts';
+import { runPipeline } from '../pipeline.ts';
+import { assembleMetadata, writeAnswer } from '../record.ts';
+import { checkSchema } from '../schema-check.ts';
+import type { PumpLimits } from '../upload/pump.ts';
+import { receiveUpload, type Upload } from '../upload/receive.ts';
+
+export interface ParseRoute {
+  config: Pick<Config, 'llm'>;
+  log: Logger;
+  transport: Transport;
+  keys: KeySource;
+  concurrency: Concurrency;
+  /** For tests; REQUEST_LIMITS otherwise. */
+  uploadLimits?: Partial<PumpLimits>;
+}
+
+const LIMIT_CODES: Partial<Record<ParseError['code'], string>> = {
+  PAYMENT_REQUIRED: 'credits',
+  RATE_LIMIT_EXCEEDED: 'rate',
+  CONCURRENCY_LIMIT_REACHED: 'concurrency',
+};
+
+/** What of the options the key or this server refuses. @throws ParseError 403, 422, 400 */
+function acceptOptions(options: ParseOptions, key: Key, config: Pick<Config, 'llm'>): void {
+  if (options.zeroDataRetention) requirePermission(key, 'zdr');
+  if (options.json?.schema) checkSchema(options.json.schema);
+  if (options.json && !config.llm)
+    throw new ParseError(
+      'MODEL_NOT_CONFIGURED',
+      'The `json` format needs a language model, and none is configured on this server (LLM_BASE_URL, LLM_MODEL); ask for `markdown` instead',
+    );
+}
+
+/** The handler. @throws ParseError for whoever answers errors; CancelledError where the client left */
+export function parseHandler(route: ParseRoute): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const { transport, log } = route;
+
+  const answer = async (
+    response: ServerResponse,
+    fields: JobPayload,
+    head: RecordHead,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const chunks = writeAnswer(await openPayload(transport.payloads, fields), head);
+    if ('ref' in fields) return streamJson(response, chunks, signal);
+    const parts: Uint8Array[] = [];
+    for await (const chunk of chunks) parts.push(chunk);
+    const body = Buffer.concat(parts);
+    response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length });
+    response.end(body);
+  };
+
+  const convert = async (upload: Upload, key: Key, context: RequestContext, facts: ParseFacts) => {
+    const deadline = Date.now() + upload.options.timeoutMs;
+    const { signal } = context;
+    const place = await route.concurrency.take(key, { id: context.claim, deadline, signal });
+    try {
+      facts.queuedMs = place.waitedMs;
+      return await runPipeline(upload, { transport, requestId: context.id, deadline, signal });
+    } finally {
+      await place.release().catch(() => undefined);
+    }
+  };
+
+  const parse = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: RequestContext,
+    work: { key: Key; credit: CreditHold; facts: ParseFacts },
+  ): Promise<void> => {
+    const { key, credit, facts } = work;
+    inviteBody(request, response);
+    const upload = await receiveUpload(request, {
+      payloads: transport.payloads,
+      volatileUntilKnown: key.allow.includes('zdr'),
+      accept: (options) => {
+        facts.options = options;
+        acceptOptions(options, key, route.config);
+      },
+      ...(route.uploadLimits ? { limits: route.uploadLimits } : {}),
+    });
+    facts.upload = upload;
+    facts.uploadMs = Date.now() - context.startedAt;
+    uploadedBytes.inc(upload.bytes);
+    let fields: JobPayload | undefined;
+    try {
+      const record = await convert(upload, key, context, facts);
+      fields = record.fields;
+      const { metadata, warnings } = record.head;
+      const pages =
+        upload.format.service === 'pdf' && typeof metadata.numPages === 'number' ? metadata.numPages : undefined;
+      const creditsUsed = parseCost({ pdfPages: pages, json: upload.options.json !== undefined });
+      await credit.charge(creditsUsed);
+      creditsCharged.inc(creditsUsed);
+      facts.creditsUsed = creditsUsed;
+      const known = {
+        fileName: upload.fileName,
+        contentType: upload.format.contentType,
+        creditsUsed,
+        requestId: context.id,
+        queuedMs: facts.queuedMs,
+      };
+      await answer(response, fields, { metadata: assembleMetadata(metadata, known), warnings }, context.signal);
+    } finally {
+      await releasePayload(transport.payloads, upload.payload);
+      await releasePayload(transport.payloads, fields);
+    }
+  };
+
+  return async (request, response) => {
+    const context = contextOf(response);
+    const facts: ParseFacts = {};
+    let outcome = 'success';
+    let credit: CreditHold | undefined;
+    try {
+      const key = authenticate(request, route.keys);
+      context.key = key;
+      requirePermission(key, 'parse');
+      credit = await claimCredit(transport.state, key, context.claim);
+      await takeRate(transport.state, key.id, key.rate);
+      await route.concurrency.check(key);
+      await parse(request, response, context, { key, credit, facts });
+    } catch (error) {
+      const known = toParseError(error);
+      outcome = isCancelled(error) ? 'cancelled' : known.code;
+      const limit = LIMIT_CODES[known.code];
+      if (limit) limitRefusals.inc({ limit });
+      throw error;
+    } finally {
+      await credit?.release().catch(() => undefined);
+      auditParse(log, context, facts, outcome);
+    }
+  };
+}
