@@ -1,0 +1,158 @@
+// Speaks the OpenAI chat wire format with one configured endpoint, bounded in time and size; its faults never reach the caller raw.
+import { z } from 'zod';
+import { ParseError } from '#shared/contract/errors.ts';
+import { MODEL_LIMITS } from '#shared/contract/limits.ts';
+import type { ModelConfig } from './model-config.ts';
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+/** What the answer must look like, from strict to loose; endpoints differ in what they take. */
+export type ResponseFormat =
+  | { type: 'json_schema'; json_schema: { name: string; strict: boolean; schema: Record<string, unknown> } }
+  | { type: 'json_object' };
+
+export interface ChatRequest {
+  messages: ChatMessage[];
+  format?: ResponseFormat;
+}
+
+export interface ChatLimits {
+  signal: AbortSignal;
+  /** Epoch milliseconds. */
+  deadline: number;
+}
+
+/** The endpoint took the request for malformed (400 or 422): perhaps it does not know the response format. */
+export class ChatRefusedError extends Error {
+  override readonly name = 'ChatRefusedError';
+}
+
+const completionSchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .min(1),
+});
+
+async function readBounded(response: Response): Promise<string> {
+  const declared = Number(response.headers.get('content-length') ?? 0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  if (declared <= MODEL_LIMITS.answerBytes) {
+    for await (const chunk of response.body ?? []) {
+      size += chunk.byteLength;
+      if (size > MODEL_LIMITS.answerBytes) break;
+      chunks.push(chunk);
+    }
+  }
+  if (declared > MODEL_LIMITS.answerBytes || size > MODEL_LIMITS.answerBytes) {
+    await response.body?.cancel().catch(() => undefined);
+    throw badGateway('the language model endpoint sent an answer that is too long');
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const badGateway = (what: string, cause?: unknown): ParseError =>
+  new ParseError('BAD_GATEWAY', `Bad Gateway: ${what}`, cause === undefined ? {} : { cause });
+
+/** Whole seconds of a `Retry-After` header, which may be a number or a date (RFC 9110 10.2.3). */
+function retryAfterSeconds(header: string | null): number {
+  const seconds =
+    header === null
+      ? Number.NaN
+      : /^\d+$/.test(header.trim())
+        ? Number(header)
+        : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isFinite(seconds)
+    ? Math.min(MODEL_LIMITS.retryAfterMaxSeconds, Math.max(1, Math.ceil(seconds)))
+    : MODEL_LIMITS.retryAfterDefaultSeconds;
+}
+
+function refuse(response: Response): never {
+  const { status } = response;
+  if (status === 400 || status === 422) throw new ChatRefusedError(`status ${status}`);
+  if (status === 429)
+    throw new ParseError(
+      'SERVICE_UNAVAILABLE',
+      'Service Unavailable: the language model endpoint is over its rate limit; try again later',
+      {
+        retryAfterSeconds: retryAfterSeconds(response.headers.get('retry-after')),
+      },
+    );
+  if (status === 401 || status === 403)
+    throw badGateway(
+      "the language model endpoint refused this server's credentials; the operator must check LLM_API_KEY",
+    );
+  if (status === 404)
+    throw badGateway(
+      'the language model endpoint does not know the model or the path; the operator must check LLM_BASE_URL and LLM_MODEL',
+    );
+  if (status >= 300 && status < 400)
+    throw badGateway(
+      'the language model endpoint answered with a redirect, which is not followed; the operator must check LLM_BASE_URL',
+    );
+  throw badGateway(`the language model endpoint answered with status ${status}; try again later`);
+}
+
+/**
+ * One completion: the text of the first choice.
+ * @throws ParseError REQUEST_TIMEOUT, BAD_GATEWAY, SERVICE_UNAVAILABLE; ChatRefusedError for a 400 or 422.
+ */
+export async function complete(config: ModelConfig, request: ChatRequest, limits: ChatLimits): Promise<string> {
+  const left = limits.deadline - Date.now();
+  if (left <= 0 || limits.signal.aborted) throw new ParseError('REQUEST_TIMEOUT');
+  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(left)]);
+  try {
+    const response = await fetch(`${config.baseUrl}/chat/completions`, {
+      method: 'POST',
+      redirect: 'manual',
+      signal,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...(config.apiKey === undefined ? {} : { authorization: `Bearer ${config.apiKey}` }),
+      },
+      body: JSON.stringify({
+        model: config.model,
+        messages: request.messages,
+        temperature: 0,
+        stream: false,
+        ...(request.format ? { response_format: request.format } : {}),
+      }),
+    });
+    if (!response.ok) {
+      await response.body?.cancel().catch(() => undefined);
+      refuse(response);
+    }
+    return readCompletion(await readBounded(response));
+  } catch (cause) {
+    if (cause instanceof ParseError || cause instanceof ChatRefusedError) throw cause;
+    if (signal.aborted)
+      throw new ParseError(
+        'REQUEST_TIMEOUT',
+        'Request Timeout: the language model did not answer in time; ask with a longer `timeout`',
+        { cause },
+      );
+    throw badGateway('the language model endpoint cannot be reached; the operator must check LLM_BASE_URL', cause);
+  }
+}
+
+function readCompletion(body: string): string {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(body);
+  } catch (cause) {
+    throw badGateway('the language model endpoint sent something that is not JSON', cause);
+  }
+  const parsed = completionSchema.safeParse(raw);
+  if (!parsed.success)
+    throw badGateway('the language model endpoint sent something that is not a chat completion', parsed.error);
+  return parsed.data.choices[0]?.message.content ?? '';
+}

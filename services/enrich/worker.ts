@@ -1,0 +1,42 @@
+// The enrich service's work: adds `summary` and `json` to a record, from its (already redacted) Markdown.
+import type { EnrichJob, JobHandler, RecordHead } from '#shared/contract/jobs.ts';
+import { recordFieldsSchema } from '#shared/contract/response.ts';
+import type { ChatLimits } from './chat.ts';
+import { extractJson } from './extraction.ts';
+import { readModelConfig } from './model-config.ts';
+import { summarize } from './summary.ts';
+
+/** A language tag that `Intl` takes, or undefined. */
+function languageOf(value: unknown): string | undefined {
+  const tag = Array.isArray(value) ? value[0] : value;
+  try {
+    return typeof tag === 'string' ? Intl.getCanonicalLocales(tag.replace('_', '-'))[0] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Adds what the job asks for and drops the fields that were made for this stage alone.
+ * @throws ParseError MODEL_NOT_CONFIGURED, SCHEMA_INVALID, EXTRACTION_FAILED, BAD_GATEWAY, SERVICE_UNAVAILABLE, REQUEST_TIMEOUT.
+ */
+export const handle: JobHandler<EnrichJob> = async (job, payload, context) => {
+  const fields = recordFieldsSchema.parse(JSON.parse(Buffer.from(payload).toString('utf8')));
+  const config = readModelConfig(process.env);
+  const limits: ChatLimits = { signal: context.signal, deadline: context.deadline };
+  const markdown = fields.markdown ?? '';
+  const warnings = [...job.warnings];
+  if (job.json) {
+    const extraction = await extractJson(markdown, job.json, config, limits);
+    fields.json = extraction.value;
+    warnings.push(...extraction.warnings);
+  }
+  if (job.summary) {
+    const summary = await summarize(markdown, config, limits, languageOf(job.metadata.language));
+    fields.summary = summary.text;
+    warnings.push(...summary.warnings);
+  }
+  for (const name of job.drop) delete fields[name];
+  const reply: RecordHead = { metadata: job.metadata, warnings: [...new Set(warnings)] };
+  return { reply, payload: JSON.stringify(fields) };
+};
