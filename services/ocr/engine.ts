@@ -8,6 +8,17 @@ import { type GreyImage, greyBitmap } from './pixels.ts';
 /** tesseract's page segmentation modes that are used here (tesseract, PageSegMode). */
 export const SEGMENTATION = { auto: '3', block: '6' } as const;
 
+/** tesseract's thresholding_method: one grey for the whole page, or a local one for tiny or unevenly lit print. */
+export const THRESHOLDING = { otsu: '0', sauvola: '2' } as const;
+
+/** How an image is to be looked at. */
+export interface View {
+  /** Dots an inch; without it the engine guesses, badly. */
+  dpi: number;
+  segmentation: (typeof SEGMENTATION)[keyof typeof SEGMENTATION];
+  thresholding: (typeof THRESHOLDING)[keyof typeof THRESHOLDING];
+}
+
 /** tesseract's PageIteratorLevel. */
 const LINE = 2;
 const WORD = 3;
@@ -134,10 +145,11 @@ export class Engine {
     return new Engine(core, api, languages);
   }
 
-  /** Hands over the image that the calls after it are about. `dpi` matters: without it the engine guesses, badly. */
-  setImage(image: GreyImage, dpi: number, segmentation: (typeof SEGMENTATION)[keyof typeof SEGMENTATION]): void {
-    this.#api.SetVariable('tessedit_pageseg_mode', segmentation);
-    this.#api.SetVariable('user_defined_dpi', String(Math.round(dpi)));
+  /** Hands over the image that the calls after it are about. */
+  setImage(image: GreyImage, view: View): void {
+    this.#api.SetVariable('tessedit_pageseg_mode', view.segmentation);
+    this.#api.SetVariable('thresholding_method', view.thresholding);
+    this.#api.SetVariable('user_defined_dpi', String(Math.round(view.dpi)));
     this.#core.FS.writeFile(INPUT, greyBitmap(image));
     const failed = this.#api.SetImageFile(1, 0) !== 0;
     this.#core.FS.unlink(INPUT);

@@ -1,7 +1,14 @@
 // Tells a page that stands on its head, first from the shapes of its words (nearly free), then by reading a few lines both ways.
-import type { Engine, LaidLine, ReadLine } from './engine.ts';
-import { SEGMENTATION } from './engine.ts';
-import { cropImage, type GreyImage, greyHistogram, splitGreys, stackImages, turnImage } from './pixels.ts';
+import { type Engine, type LaidLine, type ReadLine, SEGMENTATION, type View } from './engine.ts';
+import {
+  cropImage,
+  type GreyImage,
+  greyHistogram,
+  type QuarterTurn,
+  splitGreys,
+  stackImages,
+  turnImage,
+} from './pixels.ts';
 
 const WORDS_LOOKED_AT = 400;
 const LINES_PROBED = 2;
@@ -80,7 +87,7 @@ export function sampleLines(image: GreyImage, lines: readonly LaidLine[]): GreyI
 }
 
 /** How surely the engine reads the sample when it is turned clockwise by `turn`. */
-export function probe(engine: Engine, sample: GreyImage, turn: 0 | 90 | 180 | 270, dpi: number): number {
-  engine.setImage(turnImage(sample, turn), dpi, SEGMENTATION.block);
+export function probe(engine: Engine, sample: GreyImage, turn: QuarterTurn, view: View): number {
+  engine.setImage(turnImage(sample, turn), { ...view, segmentation: SEGMENTATION.block });
   return meanConfidence(engine.recognize());
 }

@@ -1,6 +1,6 @@
 // Reads one page: puts it right (size, side, slope, head), has the engine read it once, and maps the result back to the page's own pixels.
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
-import { type Engine, type ReadLine, SEGMENTATION } from './engine.ts';
+import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
 import { doubleImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
 import { type Survey, surveyPage } from './survey.ts';
@@ -63,7 +63,8 @@ export function readPage(engine: Engine, page: GreyImage, dpi: number): OcrPage 
   const slope = survey.gain >= GAIN_WORTH && Math.abs(survey.slope) >= SLOPE_WORTH ? survey.slope : 0;
   const turned = turnImage(prepared.image, side);
   const upright = slope === 0 ? turned : tiltImage(turned, -slope);
-  const reading = readRightWayUp(engine, upright, prepared.dpi);
+  const thresholding = prepared.scale > 1 ? THRESHOLDING.sauvola : THRESHOLDING.otsu;
+  const reading = readRightWayUp(engine, upright, { dpi: prepared.dpi, segmentation: SEGMENTATION.auto, thresholding });
   const rotation = addTurns(side, reading.turn);
   const swaps = rotation === 90 || rotation === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
@@ -81,43 +82,42 @@ interface Reading {
   lines: ReadLine[];
 }
 
-function readRightWayUp(engine: Engine, image: GreyImage, dpi: number): Reading {
-  engine.setImage(image, dpi, SEGMENTATION.auto);
+function readTurned(engine: Engine, image: GreyImage, turn: QuarterTurn, view: View): Reading {
+  engine.setImage(turnImage(image, turn), view);
+  return { turn, lines: engine.recognize() };
+}
+
+function readRightWayUp(engine: Engine, image: GreyImage, view: View): Reading {
+  engine.setImage(image, view);
   const laid = engine.layout();
   const onItsHead = weighWords(image, laid).certainty < HEAD_DOUBT;
   const sample = onItsHead ? sampleLines(image, laid) : undefined;
   if (sample) {
     // The probes took the engine's image away, so the page is handed over again either way.
-    const turn = probe(engine, sample, 180, dpi) > probe(engine, sample, 0, dpi) ? 180 : 0;
-    return readTurned(engine, image, turn, dpi);
+    const turn = probe(engine, sample, 180, view) > probe(engine, sample, 0, view) ? 180 : 0;
+    return readTurned(engine, image, turn, view);
   }
   const first: Reading = { turn: 0, lines: engine.recognize() };
   const confidence = meanConfidence(first.lines);
   if (first.lines.length === 0 || confidence >= LOW_CONFIDENCE) return first;
-  return readOtherwise(engine, image, dpi, { first, confidence, sample: sampleLines(image, laid) }) ?? first;
+  const second = readOtherwise(engine, image, view, sampleLines(image, laid), confidence + CLEARLY_BETTER);
+  return second && meanConfidence(second.lines) > confidence ? second : first;
 }
 
-function readTurned(engine: Engine, image: GreyImage, turn: QuarterTurn, dpi: number): Reading {
-  engine.setImage(turnImage(image, turn), dpi, SEGMENTATION.auto);
-  return { turn, lines: engine.recognize() };
-}
-
-/** Another way up for a page that reads badly, where a few of its lines say so. */
+/** A page that read badly, read once more: another way up where a few of its lines say so, else with local thresholds (uneven light, tiny print). */
 function readOtherwise(
   engine: Engine,
   image: GreyImage,
-  dpi: number,
-  { first, confidence, sample }: { first: Reading; confidence: number; sample: GreyImage | undefined },
+  view: View,
+  sample: GreyImage | undefined,
+  wanted: number,
 ): Reading | undefined {
-  if (!sample) return undefined;
-  const turns: QuarterTurn[] = [180, 270, 90];
-  const tried = turns
-    .map((turn) => ({ turn, score: probe(engine, sample, turn, dpi) }))
-    .sort((a, b) => b.score - a.score);
-  const best = tried[0]!;
-  if (best.score < confidence + CLEARLY_BETTER) return undefined;
-  const second = readTurned(engine, image, best.turn, dpi);
-  return meanConfidence(second.lines) > meanConfidence(first.lines) ? second : undefined;
+  const turns: QuarterTurn[] = sample ? [180, 270, 90] : [];
+  const tried = turns.map((turn) => ({ turn, score: sample ? probe(engine, sample, turn, view) : 0 }));
+  const best = tried.sort((a, b) => b.score - a.score)[0];
+  if (best && best.score >= wanted) return readTurned(engine, image, best.turn, view);
+  if (view.thresholding === THRESHOLDING.sauvola) return undefined;
+  return readTurned(engine, image, 0, { ...view, thresholding: THRESHOLDING.sauvola });
 }
 
 function toPageLine(line: ReadLine, scale: number, size: { width: number; height: number }): OcrLine {

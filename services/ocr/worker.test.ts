@@ -1,0 +1,221 @@
+// Reads drawn pages through the real engine, because text, boxes and the way up are what the PDF service builds on.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, beforeEach, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { ParseError } from '#shared/contract/errors.ts';
+import type { JobContext, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { doubleImage, type GreyImage, tiltImage, turnImage } from './pixels.ts';
+import { surveyPage } from './survey.ts';
+import { close, handle, warm } from './worker.ts';
+
+const DPI = 150;
+
+function fixture(name: string): GreyImage {
+  const file = gunzipSync(readFileSync(new URL(`../../fixtures/ocr/${name}.pgm.gz`, import.meta.url)));
+  const head = /^P5\s+(\d+)\s+(\d+)\s+255\s/.exec(file.subarray(0, 64).toString('latin1'));
+  assert.ok(head, `${name} is no PGM`);
+  return { width: Number(head[1]), height: Number(head[2]), pixels: new Uint8Array(file.subarray(head[0].length)) };
+}
+
+const context: JobContext = {
+  signal: new AbortController().signal,
+  deadline: Date.now() + 600_000,
+  volatile: false,
+  call: () => Promise.reject(new Error('OCR calls nobody')),
+};
+
+async function read(image: GreyImage, changes: Partial<OcrJob> = {}): Promise<OcrPage> {
+  const { width, height } = image;
+  const job: OcrJob = {
+    kind: 'ocr',
+    requestId: 'test',
+    pageNumber: 1,
+    width,
+    height,
+    dpi: DPI,
+    languages: [],
+    ...changes,
+  };
+  return (await handle(job, image.pixels, context)).reply as OcrPage;
+}
+
+const textOf = (page: OcrPage) => page.lines.map((line) => line.words.map((word) => word.text).join(' ')).join('\n');
+
+const refuses = (code: string, words: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ParseError, String(error));
+  assert.equal(error.code, code);
+  assert.match(error.message, words);
+  assert.doesNotMatch(error.message, /\/usr\/|\/tmp\//);
+  return true;
+};
+
+beforeEach(() => {
+  delete process.env.OCR_LANGUAGES;
+  delete process.env.TESSDATA_PREFIX;
+});
+after(close);
+
+test('a page is read line by line, with boxes, heights and confidences', async () => {
+  const image = fixture('letter');
+  const page = await read(image);
+  assert.equal(page.rotation, 0);
+  assert.equal(page.skew, undefined);
+  assert.deepEqual([page.width, page.height], [image.width, image.height]);
+  assert.equal(page.lines.length, 8);
+  assert.match(textOf(page), /^Harbour office\nThe harbour office keeps a book of every ship that comes\n/);
+  assert.match(textOf(page), /48 crates of lemons, 12 bales of wool,/);
+  assert.ok(page.confidence > 0.85 && page.confidence <= 1);
+  let above = -1;
+  for (const line of page.lines) {
+    assert.ok(line.box[1] > above, 'lines stand in reading order');
+    above = line.box[1];
+    let left = -1;
+    for (const { box, confidence } of line.words) {
+      assert.ok(box[0] > left && box[0] < box[2] && box[1] < box[3], 'words stand in order');
+      assert.ok(box[0] >= line.box[0] && box[1] >= line.box[1] && box[2] <= line.box[2] && box[3] <= line.box[3]);
+      assert.ok(confidence > 0 && confidence <= 1);
+      left = box[0];
+    }
+    assert.ok(line.box[0] >= 0 && line.box[2] <= page.width && line.box[3] <= page.height);
+  }
+  const [title, body] = page.lines;
+  assert.ok(title && body && title.height > body.height * 1.3, 'a larger type has a larger height');
+});
+
+test('columns are read one after the other', async () => {
+  const text = textOf(await read(fixture('two-columns')));
+  assert.ok(text.indexOf('they come back by dusk.') < text.indexOf('Foxes hunt after the sun'), text);
+  assert.ok(text.indexOf('Bees leave') < text.indexOf('dew is off'), text);
+});
+
+for (const sent of [90, 180, 270] as const)
+  test(`a page sent turned by ${sent} degrees is read upright, in the upright frame`, async () => {
+    const image = fixture('letter');
+    const upright = await read(image);
+    const page = await read(turnImage(image, sent));
+    assert.equal(page.rotation, 360 - sent);
+    assert.deepEqual([page.width, page.height], [image.width, image.height]);
+    assert.equal(textOf(page), textOf(upright));
+    const place = (result: OcrPage) => result.lines[1]?.words[0]?.box ?? [];
+    place(page).forEach((edge, index) => {
+      assert.ok(Math.abs(edge - (place(upright)[index] ?? Number.NaN)) <= 3, `${place(page)} is not ${place(upright)}`);
+    });
+  });
+
+for (const degrees of [-4, 2.5])
+  test(`a page that slopes by ${degrees} degrees is straightened and read`, async () => {
+    const image = fixture('letter');
+    const page = await read(tiltImage(image, (degrees * Math.PI) / 180));
+    assert.ok(Math.abs((page.skew ?? 0) - degrees) < 0.3, `skew ${page.skew}`);
+    assert.equal(textOf(page), textOf(await read(image)));
+    const first = page.lines[1];
+    assert.ok(first && first.box[3] - first.box[1] < 40, 'boxes are those of straight lines');
+  });
+
+test('a slope is found for lying pages too', () => {
+  const tilted = tiltImage(fixture('letter'), 0.03);
+  for (const turn of [0, 90, 180, 270] as const) {
+    const { slope, sideways } = surveyPage(turnImage(tilted, turn));
+    assert.ok(Math.abs(slope - 0.03) < 0.004, `turned ${turn}: ${slope}`);
+    assert.equal(sideways > 1, turn === 90 || turn === 270);
+  }
+});
+
+test('print too small for the engine is enlarged first', async () => {
+  const text = textOf(await read(fixture('tiny-print')));
+  assert.match(text, /harbour office keeps a book of every ship/);
+  assert.match(text, /locked in a drawer/);
+});
+
+test('a scan at 600 dpi gives boxes in its own pixels', async () => {
+  const small = fixture('two-columns');
+  const factor = 4;
+  const large: GreyImage = {
+    width: small.width * factor,
+    height: small.height * factor,
+    pixels: new Uint8Array(small.pixels.length * factor ** 2),
+  };
+  for (let y = 0; y < large.height; y++)
+    for (let x = 0; x < large.width; x++)
+      large.pixels[y * large.width + x] = small.pixels[Math.floor(y / factor) * small.width + Math.floor(x / factor)]!;
+  const page = await read(large, { dpi: DPI * factor });
+  assert.deepEqual([page.width, page.height], [large.width, large.height]);
+  assert.match(textOf(page), /Foxes hunt after the sun/);
+  const left = (await read(small)).lines[0]?.box[0] ?? Number.NaN;
+  assert.ok(Math.abs((page.lines[0]?.box[0] ?? Number.NaN) - left * factor) <= 3 * factor);
+});
+
+test('a blank page, also a noisy or a black one, has no lines and no confidence', async () => {
+  const blank = (grey: (index: number) => number): GreyImage => ({
+    width: 1200,
+    height: 1600,
+    pixels: Uint8Array.from({ length: 1200 * 1600 }, (_, index) => grey(index)),
+  }); // prettier-ignore
+  for (const image of [blank(() => 255), blank((index) => 225 + ((index * 7919) % 29)), blank(() => 0)]) {
+    const page = await read(image);
+    assert.deepEqual(page, { width: 1200, height: 1600, rotation: 0, confidence: 0, lines: [] });
+  }
+});
+
+test('pages of a few pixels are answered', async () => {
+  for (const [width, height] of [
+    [1, 1],
+    [3, 200],
+    [8, 8],
+    [2000, 9],
+  ] as const) {
+    const page = await read({
+      width,
+      height,
+      pixels: Uint8Array.from({ length: width * height }, (_, index) => (index % 3) * 100),
+    });
+    assert.deepEqual([page.width, page.height], page.rotation % 180 === 0 ? [width, height] : [height, width]);
+  }
+});
+
+test('a page larger than the engine takes is read at a smaller scale, over the limit refused', async () => {
+  const strip: GreyImage = { width: 36_000, height: 600, pixels: new Uint8Array(36_000 * 600).fill(255) };
+  const letter = doubleImage(fixture('letter'));
+  for (let y = 0; y < strip.height; y++)
+    strip.pixels.set(letter.pixels.subarray((y + 200) * letter.width, (y + 201) * letter.width), y * strip.width + 100);
+  const page = await read(strip, { dpi: 2 * DPI });
+  assert.equal(page.width, 36_000);
+  assert.match(textOf(page), /keeps a book of every ship/);
+  const side = Math.ceil(Math.sqrt(DOCUMENT_LIMITS.pagePixels)) + 1;
+  await assert.rejects(
+    read({ width: side, height: side, pixels: new Uint8Array(side * side) }),
+    refuses('DOCUMENT_TOO_COMPLEX', /pixels/),
+  );
+});
+
+test('a payload of another size than it says is refused', async () => {
+  await assert.rejects(read({ width: 10, height: 10, pixels: new Uint8Array(99) }), refuses('BAD_REQUEST', /one byte/));
+});
+
+test('languages: what is not installed is named, with what to do', async () => {
+  const image = fixture('two-columns');
+  await assert.rejects(read(image, { languages: ['tlh'] }), refuses('BAD_REQUEST', /`tlh` is not installed.*eng/));
+  await assert.rejects(read(image, { languages: ['../../etc/passwd'] }), refuses('BAD_REQUEST', /not installed/));
+  process.env.OCR_LANGUAGES = 'eng+tlh';
+  await assert.rejects(read(image), refuses('SERVICE_UNAVAILABLE', /apt-get install tesseract-ocr-tlh/));
+  process.env.OCR_LANGUAGES = 'eng';
+  process.env.TESSDATA_PREFIX = '/nowhere';
+  await assert.rejects(read(image), refuses('SERVICE_UNAVAILABLE', /apt-get install tesseract-ocr-eng/));
+  await warm();
+});
+
+test('a job whose caller left is not begun', async () => {
+  const image = fixture('two-columns');
+  const job: OcrJob = {
+    kind: 'ocr',
+    requestId: 'test',
+    pageNumber: 1,
+    width: image.width,
+    height: image.height,
+    dpi: DPI,
+    languages: [],
+  };
+  await assert.rejects(handle(job, image.pixels, { ...context, signal: AbortSignal.abort() }), { name: 'AbortError' });
+});
