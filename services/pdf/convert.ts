@@ -1,0 +1,114 @@
+// The PDF converter: pages in bounded batches, from the text layer or OCR, through one layout, to typed blocks.
+import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import type { ConvertedDocument, PagedPage, SourceFile } from '#shared/document/document.ts';
+import type { Draft } from './layout/blocks.ts';
+import { assembleBlocks, type PageFrame } from './layout/document.ts';
+import { bodySize, findFurniture } from './layout/furniture.ts';
+import { learnWords, type Vocabulary } from './layout/inline.ts';
+import { buildChunks, type Chunk } from './layout/lines.ts';
+import { layoutPage } from './layout/page.ts';
+import { makeUpright, type UprightPage } from './layout/upright.ts';
+import { readMetadata } from './metadata.ts';
+import { PageReader, type ReadPage } from './page-reader.ts';
+import { openPageSource } from './source/open-page-source.ts';
+import { EngineCrashError, type PageSource } from './source/page-source.ts';
+import { openWithPdfjs } from './source/pdfjs-source.ts';
+
+/** Pages held in memory at once; running heads are looked for over as many. */
+const BATCH_PAGES = 48;
+
+/**
+ * Converts a PDF to blocks on pages.
+ * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX, or what the OCR service answered where no page could be read.
+ */
+export async function convertPdf(
+  file: SourceFile,
+  options: RenderOptions,
+  context: JobContext,
+): Promise<ConvertedDocument> {
+  const source = await openPageSource(file.bytes, options.pdf.password);
+  try {
+    return await convertSource(source, options, context);
+  } catch (error) {
+    if (!(error instanceof EngineCrashError)) throw error;
+    // The file crashed the first engine; the second may read it.
+    const second = await openPageSource(file.bytes, options.pdf.password, [openWithPdfjs]);
+    try {
+      return await convertSource(second, options, context);
+    } finally {
+      await second.close();
+    }
+  } finally {
+    await source.close().catch(() => undefined);
+  }
+}
+
+async function convertSource(
+  source: PageSource,
+  options: RenderOptions,
+  context: JobContext,
+): Promise<ConvertedDocument> {
+  const totalPages = source.pageCount;
+  const numPages = Math.min(totalPages, options.pdf.maxPages ?? DOCUMENT_LIMITS.pdfPages);
+  const reader = new PageReader(source, options.pdf.mode, context);
+  const vocabulary: Vocabulary = new Set();
+  const frames = new Map<number, PageFrame>();
+  const pages: PagedPage[] = [];
+  const drafts: Draft[] = [];
+  for (let first = 0; first < numPages; first += BATCH_PAGES) {
+    const batch = await reader.readBatch(first, Math.min(numPages, first + BATCH_PAGES));
+    for (const page of batch) {
+      frames.set(page.content.index, { width: page.content.width, height: page.content.height, source: page.source });
+      pages.push({
+        pageNumber: page.content.index + 1,
+        width: page.renderWidth,
+        height: page.renderHeight,
+        status: page.status,
+        blocks: [],
+      });
+    }
+    drafts.push(...layoutBatch(batch, vocabulary));
+  }
+  reader.throwIfNothingRead(drafts.length === 0);
+  const bookmarks = await source.outline().catch(() => []);
+  const { pages: blocks, title } = assembleBlocks(drafts, frames, bookmarks, vocabulary);
+  for (const page of pages) page.blocks = blocks.get(page.pageNumber - 1) ?? [];
+  return {
+    genre: 'document',
+    html: '',
+    pages,
+    metadata: readMetadata(source.info, title, numPages, totalPages),
+    warnings: reader.warnings(),
+  };
+}
+
+interface PreparedPage {
+  upright: UprightPage;
+  chunks: Chunk[];
+}
+
+/** The drafts of a run of pages, in reading order. */
+export function layoutBatch(batch: readonly ReadPage[], vocabulary: Vocabulary): Draft[] {
+  const prepared: PreparedPage[] = batch.map(({ content }) => {
+    const upright = makeUpright(content);
+    const chunks = buildChunks(upright.page.words);
+    learnWords(
+      vocabulary,
+      chunks.map((chunk) => chunk.words),
+    );
+    return { upright, chunks };
+  });
+  const furniture = findFurniture(
+    prepared.map(({ upright, chunks }) => ({
+      index: upright.page.index,
+      width: upright.page.width,
+      height: upright.page.height,
+      chunks,
+    })),
+  );
+  const body = bodySize(prepared.flatMap((page) => page.chunks));
+  return prepared.flatMap(({ upright, chunks }) =>
+    layoutPage(upright, chunks, furniture.get(upright.page.index) ?? [], vocabulary, body),
+  );
+}

@@ -1,0 +1,104 @@
+// The draft of a block: what layout knows of a piece of a page before the whole document has its say on headings and joins.
+import type { Box } from '../source/geometry.ts';
+
+export interface DraftStyle {
+  size: number;
+  bold: boolean;
+  italic: boolean;
+  monospace: boolean;
+  /** No lower-case letter. */
+  capitals: boolean;
+  font: string;
+  color: number;
+}
+
+interface DraftBase {
+  pageIndex: number;
+  /** In the displayed frame of its page. */
+  box: Box;
+  /** Mean confidence of OCR words, null for text of the file. */
+  ocr: number | null;
+}
+
+export interface TextDraft extends DraftBase {
+  kind: 'text';
+  text: string;
+  /** Inline HTML with emphasis, and without (for headings). */
+  html: string;
+  plainHtml: string;
+  style: DraftStyle;
+  lines: number;
+  /** White space above and below, in type sizes; Infinity at a column's edge. */
+  gapAbove: number;
+  gapBelow: number;
+  /** It stands at the top or the bottom of its column. */
+  firstInColumn: boolean;
+  lastInColumn: boolean;
+  /** Its last line reaches the right margin: the sentence may go on elsewhere. */
+  endsFull: boolean;
+  /** Its first line is indented. */
+  indented: boolean;
+  centred: boolean;
+  /** Last and first words as printed, for joining over a break. */
+  lastWord: string;
+  firstWord: string;
+}
+
+/** A bullet or number and the text after it. */
+export interface ListItemDraft extends DraftBase {
+  kind: 'item';
+  marker: Marker;
+  /** x of the marker. */
+  indent: number;
+  html: string;
+  text: string;
+  size: number;
+  endsFull: boolean;
+  lastWord: string;
+}
+
+export interface Marker {
+  /** `bullet`, or the way a number is written, so that items of one list agree. */
+  style: 'bullet' | 'decimal' | 'lower-alpha' | 'upper-alpha' | 'lower-roman' | 'upper-roman';
+  /** What surrounds the number: `1.`, `1)`, `(1)`. */
+  shape: string;
+  value: number;
+}
+
+export interface TableDraft extends DraftBase {
+  kind: 'table';
+  grid: TableGrid;
+  source: 'ruled' | 'aligned';
+}
+
+export interface TableGrid {
+  rows: TableCell[][];
+  columns: number;
+  headerRows: number;
+}
+
+export interface TableCell {
+  html: string;
+  text: string;
+  column: number;
+  colspan: number;
+  rowspan: number;
+}
+
+export interface FigureDraft extends DraftBase {
+  kind: 'figure';
+}
+
+export interface CodeDraft extends DraftBase {
+  kind: 'code';
+  text: string;
+}
+
+export interface FurnitureDraft extends DraftBase {
+  kind: 'furniture';
+  role: 'page_header' | 'page_footer' | 'page_number';
+  html: string;
+  text: string;
+}
+
+export type Draft = TextDraft | ListItemDraft | TableDraft | FigureDraft | CodeDraft | FurnitureDraft;

@@ -1,0 +1,157 @@
+// Cuts a page into columns and gives its pieces in reading order: an XY-cut that is driven by gutters with prose on both sides.
+import { type Box, boundingBox, overlap } from '../source/geometry.ts';
+
+/** Width of a gutter in type sizes. */
+const GUTTER = 0.7;
+/** Lines that must start at one left margin before a gutter is looked for there. */
+const MIN_LINES = 3;
+/** Depth of cuts within cuts. */
+const MAX_DEPTH = 12;
+
+/** What the cut moves: a line chunk, or a table or figure that stays whole. */
+export interface LayoutItem {
+  box: Box;
+  /** Lines of text it stands for; an atom counts as one. */
+  words: number;
+  /** Type size; 0 for an atom. */
+  size: number;
+  atom: boolean;
+}
+
+/** One column: its items belong together from top to bottom. */
+export interface Column<T extends LayoutItem> {
+  items: T[];
+  box: Box;
+}
+
+/** The columns of a page in reading order. */
+export function cutColumns<T extends LayoutItem>(items: readonly T[]): Column<T>[] {
+  return cut(
+    [...items].sort((a, b) => a.box.y0 - b.box.y0),
+    0,
+  );
+}
+
+function column<T extends LayoutItem>(items: T[]): Column<T>[] {
+  return items.length === 0 ? [] : [{ items, box: boundingBox(items.map((item) => item.box)) }];
+}
+
+function cut<T extends LayoutItem>(items: T[], depth: number): Column<T>[] {
+  if (items.length < 4 || depth > MAX_DEPTH) return column(items);
+  const gutter = bestGutter(items);
+  if (!gutter) return column(items);
+  const above: T[] = [];
+  const below: T[] = [];
+  const left: T[] = [];
+  const right: T[] = [];
+  for (const item of items) {
+    const middle = (item.box.y0 + item.box.y1) / 2;
+    if (middle < gutter.top) above.push(item);
+    else if (middle > gutter.bottom) below.push(item);
+    else if ((item.box.x0 + item.box.x1) / 2 < gutter.x) left.push(item);
+    else right.push(item);
+  }
+  if (left.length === 0 || right.length === 0) return column(items);
+  return [...cut(above, depth + 1), ...cut(left, depth + 1), ...cut(right, depth + 1), ...cut(below, depth + 1)];
+}
+
+interface Gutter {
+  x: number;
+  top: number;
+  bottom: number;
+  score: number;
+}
+
+/** The gutter that parts most lines of prose. Items are sorted by their top. */
+function bestGutter<T extends LayoutItem>(items: readonly T[]): Gutter | undefined {
+  let best: Gutter | undefined;
+  for (const candidate of leftMargins(items)) {
+    const gutter = openGutter(items, candidate.x, candidate.size * GUTTER);
+    if (gutter && (!best || gutter.score > best.score)) best = gutter;
+  }
+  return best;
+}
+
+/** Left edges that several lines share, most shared first, at most 24. */
+function leftMargins<T extends LayoutItem>(items: readonly T[]): { x: number; size: number }[] {
+  const edges = items.map((item) => ({ x: item.box.x0, size: item.size || 10 })).sort((a, b) => a.x - b.x);
+  const margins: { x: number; size: number; count: number }[] = [];
+  for (const edge of edges) {
+    const last = margins.at(-1);
+    if (last && edge.x - last.x <= 2.5) {
+      last.count++;
+      last.size = Math.max(last.size, Math.min(edge.size, 14));
+    } else margins.push({ ...edge, count: 1 });
+  }
+  margins.shift();
+  return margins
+    .filter((margin) => margin.count >= 2)
+    .sort((a, b) => b.count - a.count)
+    .slice(0, 24);
+}
+
+function openGutter<T extends LayoutItem>(items: readonly T[], x: number, width: number): Gutter | undefined {
+  let best: Gutter | undefined;
+  let left: T[] = [];
+  let right: T[] = [];
+  let top = -Infinity;
+  const close = (bottom: number) => {
+    const score = columnScore(left, right);
+    if (score > 0 && (!best || score > best.score)) best = { x: x - width / 2, top, bottom, score };
+    left = [];
+    right = [];
+  };
+  for (const item of items) {
+    if (item.box.x0 < x - 0.6 && item.box.x1 > x - width) {
+      close(item.box.y0);
+      top = Math.max(top, item.box.y1 - (item.box.y1 - item.box.y0) * 0.2);
+    } else if (item.box.x0 >= x - 0.6) right.push(item);
+    else left.push(item);
+  }
+  close(Infinity);
+  return best;
+}
+
+/** Lines that stand beside each other in prose columns, or 0 where these are no columns. */
+function columnScore<T extends LayoutItem>(left: readonly T[], right: readonly T[]): number {
+  if (left.length < 2 || right.length < 2) return 0;
+  const leftSide = readSide(left);
+  const rightSide = readSide(right);
+  const shared = overlap(leftSide.box.y0, leftSide.box.y1, rightSide.box.y0, rightSide.box.y1);
+  if (shared <= 0) return 0;
+  const fewer = Math.min(leftSide.lines, rightSide.lines);
+  const strict = fewer < MIN_LINES;
+  if (!(isProse(leftSide, strict) && isProse(rightSide, strict))) return 0;
+  return shared;
+}
+
+interface Side {
+  box: Box;
+  lines: number;
+  /** Median share of the column's width that a line fills. */
+  fill: number;
+  wordsPerLine: number;
+  atomShare: number;
+}
+
+function readSide<T extends LayoutItem>(items: readonly T[]): Side {
+  const box = boundingBox(items.map((item) => item.box));
+  const width = Math.max(1, box.x1 - box.x0);
+  const text = items.filter((item) => !item.atom);
+  const fills = text.map((item) => (item.box.x1 - item.box.x0) / width).sort((a, b) => a - b);
+  const atoms = items.filter((item) => item.atom);
+  const atomHeight = atoms.reduce((sum, item) => sum + item.box.y1 - item.box.y0, 0);
+  return {
+    box,
+    lines: text.length + atoms.length * 3,
+    fill: fills[fills.length >> 1] ?? 1,
+    wordsPerLine: text.length === 0 ? 5 : text.reduce((sum, item) => sum + item.words, 0) / text.length,
+    atomShare: atomHeight / Math.max(1, box.y1 - box.y0),
+  };
+}
+
+function isProse(side: Side, strict: boolean): boolean {
+  if (side.atomShare > 0.5) return true;
+  if (strict) return side.fill > 0.75 && side.wordsPerLine >= 4;
+  return side.fill >= 0.5 && side.wordsPerLine >= 2.6;
+}

@@ -1,0 +1,212 @@
+// From the drafts of all pages to the blocks of the document: headings, joins over breaks, lists, captions and their HTML.
+import type { PagedBlock } from '#shared/document/document.ts';
+import type { Box } from '../source/geometry.ts';
+import type { Bookmark } from '../source/page-model.ts';
+import { mergeTables } from '../tables/continuation.ts';
+import { tableHtml } from '../tables/html.ts';
+import type { Draft, ListItemDraft, TextDraft } from './blocks.ts';
+import { type HeadingMark, isCaption, markHeadings } from './headings.ts';
+import { escapeHtml, joinHyphenated, type Vocabulary } from './inline.ts';
+import { listHtml } from './lists.ts';
+
+/** How sure each way of finding a block is: measured on our fixtures, none of them is a model's score. */
+const LAYOUT_CONFIDENCE = {
+  text: 0.9,
+  heading: 0.85,
+  item: 0.9,
+  furniture: 0.9,
+  ruled: 0.95,
+  aligned: 0.75,
+  figure: 0.9,
+  code: 0.8,
+} as const;
+
+export interface PageFrame {
+  width: number;
+  height: number;
+  /** 'native_text' or 'layout_ocr'. */
+  source: string;
+}
+
+export interface DocumentBlocks {
+  /** By page index. */
+  pages: Map<number, PagedBlock[]>;
+  title: string | undefined;
+}
+
+/** @param frames size and source of every page, by page index */
+export function assembleBlocks(
+  drafts: readonly Draft[],
+  frames: ReadonlyMap<number, PageFrame>,
+  bookmarks: readonly Bookmark[],
+  vocabulary: Vocabulary,
+): DocumentBlocks {
+  const merged = mergeTables(drafts);
+  const headings = markHeadings(
+    merged.filter((draft) => draft.kind !== 'furniture'),
+    bookmarks,
+  );
+  const pages = new Map<number, PagedBlock[]>();
+  let title: string | undefined;
+  let open: { block: PagedBlock; draft: TextDraft } | undefined;
+  let items: ListItemDraft[] = [];
+
+  const push = (
+    draft: Draft,
+    block: Pick<PagedBlock, 'type' | 'html'> & Partial<PagedBlock>,
+    layout: number,
+  ): PagedBlock => {
+    const frame = frames.get(draft.pageIndex);
+    const full: PagedBlock = {
+      label: null,
+      bbox: frame ? normaliseBox(draft.box, frame) : null,
+      source: frame?.source ?? 'native_text',
+      confidence: { layout, ocr: draft.ocr === null ? null : Math.round(draft.ocr * 1000) / 1000 },
+      furniture: false,
+      ...block,
+    };
+    const list = pages.get(draft.pageIndex);
+    if (list) list.push(full);
+    else pages.set(draft.pageIndex, [full]);
+    return full;
+  };
+  const flushItems = () => {
+    const first = items[0];
+    if (!first) return;
+    // One list a page: a block belongs to one page.
+    const box = items.reduce(
+      (sum, item) => ({
+        x0: Math.min(sum.x0, item.box.x0),
+        y0: Math.min(sum.y0, item.box.y0),
+        x1: Math.max(sum.x1, item.box.x1),
+        y1: Math.max(sum.y1, item.box.y1),
+      }),
+      first.box,
+    );
+    push({ ...first, box }, { type: 'text', label: 'list', html: listHtml(items) }, LAYOUT_CONFIDENCE.item);
+    items = [];
+  };
+
+  for (const draft of merged) {
+    if (draft.kind === 'furniture') {
+      // Waiting items of an earlier page stay before it.
+      if (items[0] && items[0].pageIndex !== draft.pageIndex) flushItems();
+      push(draft, { type: draft.role, html: `<p>${draft.html}</p>`, furniture: true }, LAYOUT_CONFIDENCE.furniture);
+      continue;
+    }
+    if (draft.kind === 'item') {
+      const before = items.at(-1);
+      if (before && before.pageIndex !== draft.pageIndex) flushItems();
+      items.push(draft);
+      open = undefined;
+      continue;
+    }
+    const lastItem = items.at(-1);
+    if (draft.kind === 'text' && lastItem && !headings.has(draft) && carriesItem(lastItem, draft)) {
+      lastItem.html = joinHtml(lastItem.html, lastItem.lastWord, draft, vocabulary);
+      lastItem.lastWord = draft.lastWord;
+      lastItem.endsFull = draft.endsFull;
+      continue;
+    }
+    flushItems();
+    if (draft.kind === 'table') {
+      push(
+        draft,
+        {
+          type: 'table',
+          label: draft.source === 'ruled' ? 'ruled_table' : 'aligned_table',
+          html: tableHtml(draft.grid),
+        },
+        LAYOUT_CONFIDENCE[draft.source],
+      );
+      open = undefined;
+    } else if (draft.kind === 'figure') {
+      push(draft, { type: 'figure', html: '<figure></figure>' }, LAYOUT_CONFIDENCE.figure);
+    } else if (draft.kind === 'code') {
+      push(
+        draft,
+        { type: 'text', label: 'code', html: `<pre><code>${escapeHtml(draft.text)}</code></pre>` },
+        LAYOUT_CONFIDENCE.code,
+      );
+      open = undefined;
+    } else {
+      const heading = headings.get(draft);
+      if (heading) {
+        push(draft, headingBlock(draft, heading), LAYOUT_CONFIDENCE.heading);
+        if (heading.title || (title === undefined && heading.level === 1)) title ??= draft.text;
+        open = undefined;
+        continue;
+      }
+      if (isCaption(draft.text) && draft.lines <= 6 && draft.text.length < 600) {
+        push(draft, { type: 'caption', html: `<p>${draft.html}</p>` }, LAYOUT_CONFIDENCE.text);
+        continue;
+      }
+      const joined = open ? continuation(open.draft, draft, vocabulary) : undefined;
+      if (joined !== undefined && open) {
+        if (joined.strip) open.block.html = open.block.html.replace(/[-\u00ad\u2010]((?:<\/[a-z]+>)*<\/p>)$/, '$1');
+        const block = push(
+          draft,
+          { type: 'text', html: `<p>${draft.html}</p>`, continues: joined.glue },
+          LAYOUT_CONFIDENCE.text,
+        );
+        open = { block, draft };
+      } else
+        open = { block: push(draft, { type: 'text', html: `<p>${draft.html}</p>` }, LAYOUT_CONFIDENCE.text), draft };
+    }
+  }
+  flushItems();
+  return { pages, title };
+}
+
+function headingBlock(draft: TextDraft, mark: HeadingMark): Pick<PagedBlock, 'type' | 'html' | 'label'> {
+  return {
+    type: mark.title ? 'title' : 'section_header',
+    label: `h${mark.level}`,
+    html: `<h${mark.level}>${draft.plainHtml}</h${mark.level}>`,
+  };
+}
+
+function normaliseBox(box: Box, frame: PageFrame): [number, number, number, number] | null {
+  if (!(frame.width > 0 && frame.height > 0)) return null;
+  const clamp = (value: number) => Math.round(Math.min(1, Math.max(0, value)) * 1e5) / 1e5;
+  return [
+    clamp(box.x0 / frame.width),
+    clamp(box.y0 / frame.height),
+    clamp(box.x1 / frame.width),
+    clamp(box.y1 / frame.height),
+  ];
+}
+
+/** Whether a paragraph that begins a column or page carries on the one before it, and how the two are joined. */
+function continuation(
+  before: TextDraft,
+  draft: TextDraft,
+  vocabulary: Vocabulary,
+): { glue: '' | ' '; strip: boolean } | undefined {
+  const broken = before.pageIndex !== draft.pageIndex || (before.lastInColumn && draft.firstInColumn);
+  if (!broken || draft.pageIndex - before.pageIndex > 1) return undefined;
+  if (Math.abs(before.style.size - draft.style.size) > 0.6 || before.style.bold !== draft.style.bold) return undefined;
+  const hyphen = joinHyphenated(before.lastWord, draft.firstWord, vocabulary);
+  if (hyphen !== undefined && before.endsFull) return { glue: '', strip: hyphen !== before.lastWord };
+  if (!before.endsFull || draft.indented) return undefined;
+  const ended = /[.!?:;]["”’')\]]*$/.test(before.text);
+  if (/^[\p{Ll}(]/u.test(draft.text) && !ended) return { glue: ' ', strip: false };
+  if (!ended && /[\p{L}\p{N},]$/u.test(before.text) && before.lines > 1) return { glue: ' ', strip: false };
+  return undefined;
+}
+
+function carriesItem(item: ListItemDraft, draft: TextDraft): boolean {
+  return (
+    item.endsFull &&
+    draft.firstInColumn &&
+    /^\p{Ll}/u.test(draft.text) &&
+    !/[.!?:;]["”’')\]]*$/.test(item.text) &&
+    Math.abs(draft.style.size - item.size) < 0.6
+  );
+}
+
+function joinHtml(html: string, lastWord: string, draft: TextDraft, vocabulary: Vocabulary): string {
+  const joined = joinHyphenated(lastWord, draft.firstWord, vocabulary);
+  if (joined === undefined) return `${html} ${draft.html}`;
+  return (joined === lastWord ? html : html.replace(/[-\u00ad\u2010]((?:<\/[a-z]+>)*)$/, '$1')) + draft.html;
+}

@@ -1,0 +1,172 @@
+// Tells headings from text by a document-wide view: the body's style, numbering, and bookmarks, which also give the levels.
+import type { Bookmark } from '../source/page-model.ts';
+import type { Draft, TextDraft } from './blocks.ts';
+import { numberingDepth } from './markers.ts';
+
+const MAX_LINES = 4;
+const MAX_LENGTH = 220;
+
+export interface HeadingMark {
+  level: number;
+  /** The document's title. */
+  title: boolean;
+}
+
+interface BodyStyle {
+  size: number;
+  bold: boolean;
+  italic: boolean;
+}
+
+/** The style of most of the document's characters. */
+export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
+  const counts = new Map<string, { count: number; style: BodyStyle }>();
+  for (const draft of drafts) {
+    if (draft.kind !== 'text' && draft.kind !== 'item') continue;
+    const style =
+      draft.kind === 'text'
+        ? { size: Math.round(draft.style.size * 2) / 2, bold: draft.style.bold, italic: draft.style.italic }
+        : { size: Math.round(draft.size * 2) / 2, bold: false, italic: false };
+    const key = `${style.size}|${style.bold}|${style.italic}`;
+    const entry = counts.get(key) ?? { count: 0, style };
+    entry.count += draft.text.length;
+    counts.set(key, entry);
+  }
+  let best: { count: number; style: BodyStyle } | undefined;
+  for (const entry of counts.values()) if (!best || entry.count > best.count) best = entry;
+  return best?.style ?? { size: 10, bold: false, italic: false };
+}
+
+/** The headings of a document with their levels. */
+export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookmark[]): Map<TextDraft, HeadingMark> {
+  const body = bodyStyle(drafts);
+  const outline = new Map(bookmarks.map((bookmark) => [normalise(bookmark.title), bookmark.level]));
+  const found: TextDraft[] = [];
+  drafts.forEach((draft, index) => {
+    if (draft.kind === 'text' && isHeading(draft, body, outline, drafts[index + 1])) found.push(draft);
+  });
+  return setLevels(found, outline, body);
+}
+
+function normalise(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+    .slice(0, 200);
+}
+
+const CAPTION =
+  /^(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|chart|exhibit|source|note|box|graph|map|plate)s?\s*[\dA-Z.:]/i;
+
+export function isCaption(text: string): boolean {
+  return CAPTION.test(text);
+}
+
+function isHeading(
+  draft: TextDraft,
+  body: BodyStyle,
+  outline: ReadonlyMap<string, number>,
+  next: Draft | undefined,
+): boolean {
+  const { text, style } = draft;
+  if (draft.lines > MAX_LINES || text.length > MAX_LENGTH || !/\p{L}{2}/u.test(text)) return false;
+  if (style.monospace) return false;
+  const ratio = style.size / body.size;
+  const depth = numberingDepth(text);
+  if (
+    outline.size > 0 &&
+    outline.has(normalise(text)) &&
+    draft.lines <= 3 &&
+    (ratio > 1.02 || style.bold || draft.lines === 1)
+  )
+    return true;
+  const ended = /[.,;]$/.test(text) && !/\b(?:etc|Inc|Ltd|Co)\.$/.test(text);
+  if (ratio >= 1.17) return !(ended && text.length > 120);
+  if (isCaption(text)) return false;
+  const alone = draft.gapAbove > 0.25 || draft.firstInColumn;
+  if (ended && depth === 0) return false;
+  if (/[:]$/.test(text) && ratio < 1.08 && !style.bold) return false;
+  if (style.bold && !body.bold && ratio >= 0.85) return draft.lines <= 3 && text.length <= 160 && alone;
+  if (draft.lines > 2 || text.length > 110 || !alone) return false;
+  const carriesOn =
+    next !== undefined && (next.kind === 'text' || next.kind === 'item') && next.pageIndex === draft.pageIndex;
+  if (ratio >= 1.07 && carriesOn && draft.lines === 1) return true;
+  if (style.italic && !body.italic && carriesOn && ratio >= 0.85 && draft.gapAbove > 0.5)
+    return !draft.endsFull && draft.lines === 1;
+  if (style.capitals && carriesOn && ratio >= 0.8 && draft.gapAbove > 0.5 && text.length >= 4)
+    return draft.lines <= 2 && /\p{L}{3}/u.test(text);
+  return (
+    depth > 0 &&
+    /^\S+\s+\p{Lu}/u.test(text) &&
+    draft.lines === 1 &&
+    draft.gapAbove > 0.6 &&
+    draft.gapBelow > 0.3 &&
+    text.length <= 90 &&
+    carriesOn
+  );
+}
+
+function styleRank(style: TextDraft['style']): string {
+  return `${Math.round(style.size * 2) / 2}|${style.bold ? 1 : 0}|${style.capitals ? 1 : 0}|${style.italic ? 1 : 0}`;
+}
+
+function setLevels(
+  found: readonly TextDraft[],
+  outline: ReadonlyMap<string, number>,
+  body: BodyStyle,
+): Map<TextDraft, HeadingMark> {
+  const marks = new Map<TextDraft, HeadingMark>();
+  if (found.length === 0) return marks;
+  const largest = Math.max(...found.map((draft) => draft.style.size));
+  const first = found[0] as TextDraft;
+  // The title: the first of the largest, near the beginning and larger than what follows.
+  const titles = found.filter((draft) => draft.style.size >= largest - 0.3);
+  const candidate = titles[0] as TextDraft;
+  const title =
+    candidate.pageIndex <= 1 &&
+    (titles.length === 1 || candidate === first) &&
+    (largest > body.size * 1.15 || found.length === 1 || candidate === first)
+      ? candidate
+      : undefined;
+  const styles = new Map<string, { size: number; bold: boolean; capitals: boolean; italic: boolean; count: number }>();
+  for (const draft of found) {
+    if (draft === title) continue;
+    const key = styleRank(draft.style);
+    const entry = styles.get(key) ?? {
+      size: draft.style.size,
+      bold: draft.style.bold,
+      capitals: draft.style.capitals,
+      italic: draft.style.italic,
+      count: 0,
+    };
+    entry.count++;
+    styles.set(key, entry);
+  }
+  const ranks = [...styles]
+    .sort(
+      ([, a], [, b]) =>
+        Math.round((b.size - a.size) * 2) ||
+        Number(b.bold) - Number(a.bold) ||
+        Number(b.capitals) - Number(a.capitals) ||
+        Number(a.italic) - Number(b.italic),
+    )
+    .map(([key]) => key);
+  for (const draft of found) {
+    if (draft === title) {
+      marks.set(draft, { level: 1, title: true });
+      continue;
+    }
+    const bookmarked = outline.get(normalise(draft.text));
+    const depth = numberingDepth(draft.text);
+    const ranked = 2 + Math.min(3, ranks.indexOf(styleRank(draft.style)));
+    const level =
+      bookmarked !== undefined
+        ? bookmarked + (title && !outline.has(normalise(title.text)) ? 1 : 0)
+        : depth > 1
+          ? depth + 1
+          : ranked;
+    marks.set(draft, { level: Math.max(title ? 2 : 1, Math.min(6, level)), title: false });
+  }
+  return marks;
+}

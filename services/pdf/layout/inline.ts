@@ -1,0 +1,118 @@
+// Turns words into inline HTML: spaces, emphasis, superscripts, links, and hyphens at line ends.
+import type { Word } from '../source/page-model.ts';
+import { spaceBetween } from './lines.ts';
+
+/** Lower-case words that stand unbroken in the document: they decide whether a hyphen at a line's end belongs to the word. */
+export type Vocabulary = Set<string>;
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+export function escapeHtml(text: string): string {
+  return /[&<>"]/.test(text) ? text.replace(/[&<>"]/g, (c) => ESCAPES[c] ?? c) : text;
+}
+
+export interface InlineOptions {
+  /** Leave bold and italic unmarked (headings, headers of tables). */
+  plain?: boolean;
+}
+
+interface Piece {
+  text: string;
+  marks: string;
+  link: string | undefined;
+}
+
+/** HTML of lines that run on, each a list of words. */
+export function inlineHtml(
+  lines: readonly (readonly Word[])[],
+  vocabulary: Vocabulary,
+  options: InlineOptions = {},
+): string {
+  const pieces: Piece[] = [];
+  let previous: Word | undefined;
+  let carried: string | undefined;
+  lines.forEach((line, lineIndex) => {
+    line.forEach((word, index) => {
+      let glue = '';
+      if (previous) {
+        if (index > 0) glue = spaceBetween(previous, word) ? ' ' : '';
+        else if (carried === undefined) glue = isUnspacedScript(previous.text, word.text) ? '' : ' ';
+      }
+      carried = undefined;
+      let text = word.text;
+      const next = index === line.length - 1 ? lines[lineIndex + 1]?.[0] : undefined;
+      if (next) {
+        const joined = joinHyphenated(text, next.text, vocabulary);
+        if (joined !== undefined) {
+          text = joined;
+          carried = joined;
+        }
+      }
+      if (text.endsWith('\u00ad')) text = `${text.slice(0, -1)}${next ? '' : '-'}`;
+      pushPiece(pieces, glue, text, word, options);
+      previous = word;
+    });
+  });
+  return pieces.map(pieceHtml).join('');
+}
+
+/** Chinese, Japanese, Thai and their punctuation break lines anywhere: no space comes of it. */
+export function isUnspacedScript(before: string, after: string): boolean {
+  const unspaced = /[\u0e00-\u0eff\u3000-\u30ff\u3400-\u9fff\uff00-\uff60]/;
+  return unspaced.test(before.slice(-1)) && unspaced.test(after.slice(0, 1));
+}
+
+/**
+ * What a line's last word becomes before the next line's first, or undefined where the line end is a space.
+ * A hyphen between letters goes, unless the document has the word with its hyphen and not without.
+ */
+export function joinHyphenated(last: string, next: string, vocabulary: Vocabulary): string | undefined {
+  if (last.endsWith('\u00ad')) return last.slice(0, -1);
+  if (/[/\u2014]$/.test(last) && last.length > 1 && /^\p{L}/u.test(next)) return last;
+  if (!/[\p{L}\d][-\u2010\u2011]$/u.test(last)) return undefined;
+  const stem = last.slice(0, -1);
+  if (!/^\p{Ll}/u.test(next) || !/\p{L}$/u.test(stem)) return last;
+  const head = /[\p{L}-]+$/u.exec(stem)?.[0].toLowerCase() ?? '';
+  const tail = /^[\p{L}-]+/u.exec(next)?.[0].toLowerCase() ?? '';
+  if (vocabulary.has(head + tail)) return stem;
+  if (vocabulary.has(`${head}-${tail}`)) return last;
+  if (head.includes('-')) return last;
+  return stem;
+}
+
+function pushPiece(pieces: Piece[], glue: string, text: string, word: Word, options: InlineOptions): void {
+  const marks = options.plain
+    ? word.superscript
+      ? 's'
+      : ''
+    : `${word.style.bold ? 'b' : ''}${word.style.italic ? 'i' : ''}${word.superscript ? 's' : ''}`;
+  const last = pieces.at(-1);
+  if (last && last.marks === marks && last.link === word.link) last.text += glue + text;
+  else {
+    if (last && glue !== '') pieces.push({ text: glue, marks: '', link: undefined });
+    pieces.push({ text, marks, link: word.link });
+  }
+}
+
+const SAFE_LINK = /^(?:https?:|mailto:|ftp:|tel:)/i;
+
+function pieceHtml(piece: Piece): string {
+  let html = escapeHtml(piece.text);
+  // Emphasis on marks alone (a bold comma) says nothing.
+  const worded = /[\p{L}\p{N}]/u.test(piece.text);
+  if (piece.marks.includes('s')) html = `<sup>${html}</sup>`;
+  if (worded && piece.marks.includes('i')) html = `<em>${html}</em>`;
+  if (worded && piece.marks.includes('b')) html = `<strong>${html}</strong>`;
+  if (piece.link !== undefined && SAFE_LINK.test(piece.link)) html = `<a href="${escapeHtml(piece.link)}">${html}</a>`;
+  return html;
+}
+
+/** Adds a page's unbroken words. */
+export function learnWords(vocabulary: Vocabulary, lines: readonly (readonly Word[])[]): void {
+  for (const line of lines)
+    line.forEach((word, index) => {
+      if (index === line.length - 1 && /[-\u00ad\u2010]$/.test(word.text)) return;
+      for (const [part] of word.text.toLowerCase().matchAll(/[\p{L}-]{3,40}/gu))
+        if (vocabulary.size < 500_000) vocabulary.add(part);
+    });
+}

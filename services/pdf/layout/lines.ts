@@ -1,0 +1,151 @@
+// Joins words into chunks: pieces of one line with no wide gap inside, the atoms of columns, paragraphs and tables.
+import { type Box, overlap, unionBox } from '../source/geometry.ts';
+import { isRightToLeft } from '../source/glyph-text.ts';
+import type { Word } from '../source/page-model.ts';
+
+/** A gap this wide (in type sizes) ends a chunk between neighbours in the stream; justified prose stays below it. */
+const STREAM_GAP = 1.0;
+/** Words that are no neighbours in the stream join over a normal space only. */
+const GEOMETRIC_GAP = 0.4;
+
+export interface Chunk {
+  /** In reading order (left to right, or right to left for such scripts). */
+  words: Word[];
+  box: Box;
+  baseline: number;
+  /** Type size of most of its characters. */
+  size: number;
+}
+
+/** @param words upright words of one page */
+export function buildChunks(words: readonly Word[]): Chunk[] {
+  const runs: Word[][] = [];
+  let run: Word[] = [];
+  let previous: Word | undefined;
+  for (const word of words) {
+    if (previous && !followsOn(previous, word)) {
+      runs.push(run);
+      run = [];
+    }
+    run.push(word);
+    previous = word;
+  }
+  if (run.length > 0) runs.push(run);
+  return mergeNeighbours(runs.map(makeChunk));
+}
+
+function followsOn(previous: Word, word: Word): boolean {
+  const size = Math.max(previous.style.size, word.style.size);
+  if (!sameRow(previous.box, word.box)) return false;
+  const gap = Math.max(word.box.x0 - previous.box.x1, previous.box.x0 - word.box.x1);
+  const backwards = word.box.x1 <= previous.box.x0 + 0.5;
+  if (backwards && !(isRightToLeft(word.text.codePointAt(0) ?? 0) || isRightToLeft(previous.text.codePointAt(0) ?? 0)))
+    return false;
+  return gap < size * STREAM_GAP && (word.box.x0 >= previous.box.x0 - size * 0.3 || backwards);
+}
+
+function sameRow(a: Box, b: Box): boolean {
+  return overlap(a.y0, a.y1, b.y0, b.y1) >= 0.5 * Math.min(a.y1 - a.y0, b.y1 - b.y0);
+}
+
+export function makeChunk(words: Word[]): Chunk {
+  let box = words[0]?.box ?? { x0: 0, y0: 0, x1: 0, y1: 0 };
+  let rightToLeft = 0;
+  for (const word of words) {
+    box = unionBox(box, word.box);
+    if (isRightToLeft(word.text.codePointAt(0) ?? 0)) rightToLeft++;
+  }
+  if (rightToLeft * 2 > words.length) words.sort((a, b) => b.box.x0 - a.box.x0);
+  else words.sort((a, b) => a.box.x0 - b.box.x0 || a.index - b.index);
+  const main = mainWord(words);
+  return {
+    words,
+    box,
+    baseline: main?.box ? main.box.y1 - main.style.size * 0.22 : box.y1,
+    size: main?.style.size ?? 0,
+  };
+}
+
+/** The longest word of the size that most characters have. */
+function mainWord(words: readonly Word[]): Word | undefined {
+  const bySize = new Map<number, { length: number; word: Word }>();
+  for (const word of words) {
+    const entry = bySize.get(word.style.size);
+    if (!entry) bySize.set(word.style.size, { length: word.text.length, word });
+    else {
+      entry.length += word.text.length;
+      if (word.text.length > entry.word.text.length) entry.word = word;
+    }
+  }
+  let best: { length: number; word: Word } | undefined;
+  for (const entry of bySize.values()) if (!best || entry.length > best.length) best = entry;
+  return best?.word;
+}
+
+/** Joins chunks of one row that stand a normal space apart, in whatever order the stream gave them. */
+function mergeNeighbours(chunks: Chunk[]): Chunk[] {
+  return groupRows(chunks).flatMap((row) => {
+    const merged: Chunk[] = [];
+    let open: Chunk | undefined;
+    for (const chunk of row) {
+      const gap = open ? chunk.box.x0 - open.box.x1 : Infinity;
+      const size = open ? Math.max(open.size, chunk.size) : 0;
+      if (open && sameRow(open.box, chunk.box) && gap < size * GEOMETRIC_GAP && gap > -size * 0.5) {
+        open = makeChunk([...open.words, ...chunk.words]);
+        merged[merged.length - 1] = open;
+      } else {
+        open = chunk;
+        merged.push(chunk);
+      }
+    }
+    return merged;
+  });
+}
+
+/** Chunks whose middles lie at one height, each row from left to right, rows from top to bottom. */
+export function groupRows<T extends { box: Box }>(items: readonly T[]): T[][] {
+  const sorted = [...items].sort((a, b) => a.box.y0 + a.box.y1 - (b.box.y0 + b.box.y1));
+  const rows: T[][] = [];
+  let row: T[] = [];
+  let limit = -Infinity;
+  let height = 0;
+  for (const item of sorted) {
+    const middle = (item.box.y0 + item.box.y1) / 2;
+    const itemHeight = item.box.y1 - item.box.y0;
+    if (row.length === 0 || middle > limit) {
+      if (row.length > 0) rows.push(row);
+      row = [];
+      height = itemHeight;
+      limit = middle + itemHeight * 0.45;
+    } else if (itemHeight > height) {
+      // A superscript came first: the line's own height rules.
+      height = itemHeight;
+      limit = Math.max(limit, middle + itemHeight * 0.3);
+    }
+    row.push(item);
+  }
+  if (row.length > 0) rows.push(row);
+  for (const one of rows) one.sort((a, b) => a.box.x0 - b.box.x0);
+  return rows;
+}
+
+/** Whether white space stands between two neighbours of a line. */
+export function spaceBetween(previous: Word, word: Word): boolean {
+  if (word.spaceBefore === true) return true;
+  const gap = word.box.x0 >= previous.box.x0 ? word.box.x0 - previous.box.x1 : previous.box.x0 - word.box.x1;
+  const size = Math.min(previous.style.size, word.style.size);
+  if (word.spaceBefore === false && gap < size * 0.2) return false;
+  return gap > size * 0.16;
+}
+
+/** The chunk's text with single spaces. */
+export function chunkText(words: readonly Word[]): string {
+  let text = '';
+  let previous: Word | undefined;
+  for (const word of words) {
+    if (previous && spaceBetween(previous, word)) text += ' ';
+    text += word.text;
+    previous = word;
+  }
+  return text;
+}

@@ -1,0 +1,62 @@
+// Nests list items by their indent and writes them as HTML lists.
+import type { ListItemDraft } from './blocks.ts';
+import { escapeHtml } from './inline.ts';
+
+/** Indents this close, in points, are one level. */
+const SAME_LEVEL = 5;
+const MAX_DEPTH = 8;
+
+/** HTML of a run of items. Numbers that Markdown has no list for (letters, Roman) stay as text before the item. */
+export function listHtml(items: readonly ListItemDraft[]): string {
+  const out: string[] = [];
+  const open: { indent: number; tag: 'ul' | 'ol'; shape: string }[] = [];
+  const closeTop = () => {
+    const top = open.pop();
+    if (top) out.push(`</li></${top.tag}>`);
+  };
+  for (const item of items) {
+    const ordered = item.marker.style === 'decimal' && item.marker.shape !== '()';
+    const tag = ordered ? 'ol' : 'ul';
+    while (open.length > 0 && item.indent < (open.at(-1)?.indent ?? 0) - SAME_LEVEL) closeTop();
+    const top = open.at(-1);
+    if (top && item.indent <= top.indent + SAME_LEVEL && top.tag === tag) out.push('</li>');
+    else {
+      if (top && (item.indent <= top.indent + SAME_LEVEL || open.length >= MAX_DEPTH)) closeTop();
+      out.push(ordered && item.marker.value !== 1 ? `<ol start="${item.marker.value}">` : `<${tag}>`);
+      open.push({ indent: item.indent, tag, shape: item.marker.shape });
+    }
+    out.push(`<li>${literalMarker(item)}${item.html}`);
+  }
+  while (open.length > 0) closeTop();
+  return out.join('');
+}
+
+function literalMarker(item: ListItemDraft): string {
+  const { style, shape, value } = item.marker;
+  if (style === 'bullet' || (style === 'decimal' && shape !== '()')) return '';
+  const body =
+    style === 'decimal'
+      ? String(value)
+      : style.endsWith('alpha')
+        ? String.fromCharCode((style === 'lower-alpha' ? 96 : 64) + value)
+        : romanText(value, style === 'upper-roman');
+  return escapeHtml(shape === '()' ? `(${body}) ` : `${body}${shape} `);
+}
+
+function romanText(value: number, upper: boolean): string {
+  const parts: [number, string][] = [
+    [10, 'x'],
+    [9, 'ix'],
+    [5, 'v'],
+    [4, 'iv'],
+    [1, 'i'],
+  ]; // prettier-ignore
+  let rest = value;
+  let text = '';
+  for (const [size, digit] of parts)
+    while (rest >= size) {
+      text += digit;
+      rest -= size;
+    }
+  return upper ? text.toUpperCase() : text;
+}

@@ -1,0 +1,45 @@
+// Reads what begins a list item or a numbered heading.
+import type { Marker } from './blocks.ts';
+
+const BULLET = /^(?:[•●○◦▪■□▫‣⁃∙·►▸▶➢➤❖✓✔☐☑☒◆◇★»]|[-–—*](?=\s|$))$/u;
+const NUMBER = /^(\(?)(\d{1,3}|[a-zA-Z]|[ivxIVX]{2,5})([.)])$/;
+
+/** The marker that a line's first word is, or undefined. */
+export function readMarker(word: string): Marker | undefined {
+  if (BULLET.test(word)) return { style: 'bullet', shape: word, value: 1 };
+  const match = NUMBER.exec(word);
+  if (!match) return undefined;
+  const [, open = '', body = '', close = ''] = match;
+  if (open !== '' && close === '.') return undefined;
+  const shape = `${open}${close}`;
+  if (/^\d/.test(body)) return { style: 'decimal', shape, value: Number(body) };
+  const roman = romanValue(body.toLowerCase());
+  if (body.length > 1 || body.toLowerCase() === 'i') {
+    if (roman === 0) return undefined;
+    return { style: body === body.toLowerCase() ? 'lower-roman' : 'upper-roman', shape, value: roman };
+  }
+  const lower = body >= 'a';
+  return { style: lower ? 'lower-alpha' : 'upper-alpha', shape, value: body.charCodeAt(0) - (lower ? 96 : 64) };
+}
+
+function romanValue(text: string): number {
+  const digits: Record<string, number> = { i: 1, v: 5, x: 10 };
+  let value = 0;
+  for (let i = 0; i < text.length; i++) {
+    const one = digits[text[i] ?? ''] ?? 0;
+    if (one === 0) return 0;
+    value += one < (digits[text[i + 1] ?? ''] ?? 0) ? -one : one;
+  }
+  return value;
+}
+
+/** Depth of a heading's number: `2` is 1, `2.3` is 2, `Chapter 2` is 1; 0 where there is none. */
+export function numberingDepth(text: string): number {
+  const match = /^(?:(\d{1,3}(?:\.\d{1,3}){0,5})\.?|([A-Z](?:\.\d{1,3}){1,4})\.?|([IVXL]{1,6})\.)\s+\S/u.exec(text);
+  if (match) return (match[1] ?? match[2] ?? 'I').split('.').length;
+  return /^(?:chapter|part|section|appendix|annex|article|kapitel|chapitre|cap[ií]tulo)\s+[\dIVXLA-Z]{1,5}\b/i.test(
+    text,
+  )
+    ? 1
+    : 0;
+}

@@ -1,0 +1,183 @@
+// Lays out one page: furniture aside, tables whole, columns in reading order, lines to paragraphs.
+import { area, type Box, boundingBox, centreInside, intersectionArea, turnBox } from '../source/geometry.ts';
+import type { PageContent } from '../source/page-model.ts';
+import { findAlignedTables } from '../tables/aligned.ts';
+import type { FoundTable } from '../tables/grid.ts';
+import { findRuledTables } from '../tables/ruled.ts';
+import type { Draft, FigureDraft, FurnitureDraft, TableDraft } from './blocks.ts';
+import { type Column, cutColumns, type LayoutItem } from './columns.ts';
+import type { FoundFurniture } from './furniture.ts';
+import { escapeHtml, type Vocabulary } from './inline.ts';
+import { buildChunks, type Chunk, chunkText, groupRows } from './lines.ts';
+import { draftParagraphs, makeLine } from './paragraphs.ts';
+import { readSideways, type UprightPage } from './upright.ts';
+
+/** Images below this share of the page, or thinner than this, are ornaments. */
+const FIGURE_SHARE = 0.004;
+const FIGURE_SIDE = 18;
+/** An image that covers this much of the page is its background or its scan. */
+const BACKGROUND_SHARE = 0.75;
+
+interface Item extends LayoutItem {
+  chunk?: Chunk;
+  draft?: TableDraft | FigureDraft;
+}
+
+/**
+ * The drafts of a page in reading order, furniture first and last.
+ * @param chunks of the upright page, furniture included
+ */
+export function layoutPage(
+  upright: UprightPage,
+  chunks: readonly Chunk[],
+  furniture: readonly FoundFurniture[],
+  vocabulary: Vocabulary,
+  bodySize: number,
+): Draft[] {
+  const { page, toDisplayed } = upright;
+  const apart = new Set(furniture.flatMap((one) => one.chunks));
+  const body = chunks.filter((chunk) => !apart.has(chunk));
+  const ruled = findRuledTables(page, body, upright.sideways, vocabulary);
+  let rest = without(body, ruled);
+  const aligned = findAlignedTables(page, rest, vocabulary);
+  rest = without(rest, aligned);
+  const items: Item[] = [
+    ...[...ruled, ...aligned].map((table) => tableItem(table, page.index, toDisplayed)),
+    ...figureItems(page, toDisplayed),
+    ...rest.map((chunk) => ({ chunk, box: chunk.box, words: chunk.words.length, size: chunk.size, atom: false })),
+  ];
+  const drafts = cutColumns(items).flatMap((column) => draftColumn(column, upright, vocabulary, bodySize));
+  const inTables = [...ruled, ...aligned].flatMap((table) => table.sideways);
+  const loose = upright.sideways.filter((word) => !inTables.includes(word));
+  const aside = loose.length === 0 ? [] : draftSideways(page, loose, toDisplayed, vocabulary);
+  const edges = furniture.map((one) => furnitureDraft(one, page.index, toDisplayed));
+  return [
+    ...edges.filter((one) => one.box.y1 <= page.height / 2),
+    ...drafts,
+    ...aside,
+    ...edges.filter((one) => one.box.y1 > page.height / 2),
+  ];
+}
+
+/** The chunks that no table took; a chunk that a table took in part keeps its other words. */
+function without(chunks: readonly Chunk[], tables: readonly FoundTable[]): Chunk[] {
+  if (tables.length === 0) return [...chunks];
+  const taken = new Set(tables.flatMap((table) => table.words));
+  return chunks.flatMap((chunk) => {
+    if (!chunk.words.some((word) => taken.has(word))) return [chunk];
+    return buildChunks(chunk.words.filter((word) => !taken.has(word)));
+  });
+}
+
+function tableItem(table: FoundTable, pageIndex: number, toDisplayed: (box: Box) => Box): Item {
+  const draft: TableDraft = {
+    kind: 'table',
+    pageIndex,
+    box: toDisplayed(table.box),
+    ocr: table.ocr,
+    grid: table.grid,
+    source: table.source,
+  };
+  return { draft, box: table.box, words: 0, size: 0, atom: true };
+}
+
+function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] {
+  const pageArea = page.width * page.height;
+  const boxes: Box[] = [];
+  for (const { box } of page.images.slice(0, 400)) {
+    if (
+      Math.min(box.x1 - box.x0, box.y1 - box.y0) < FIGURE_SIDE ||
+      area(box) < pageArea * FIGURE_SHARE ||
+      area(box) > pageArea * BACKGROUND_SHARE
+    )
+      continue;
+    // Strips and layers of one picture are one figure.
+    const near = boxes.findIndex((other) => intersectionArea(grow(other, 2), box) > 0);
+    if (near < 0) boxes.push(box);
+    else boxes[near] = boundingBox([boxes[near] as Box, box]);
+  }
+  const texts = page.words;
+  return boxes
+    .filter((box) => area(box) <= pageArea * BACKGROUND_SHARE && !texts.some((word) => centreInside(word.box, box)))
+    .map((box) => ({
+      draft: { kind: 'figure', pageIndex: page.index, box: toDisplayed(box), ocr: null },
+      box,
+      words: 0,
+      size: 0,
+      atom: true,
+    }));
+}
+
+function grow(box: Box, by: number): Box {
+  return { x0: box.x0 - by, y0: box.y0 - by, x1: box.x1 + by, y1: box.y1 + by };
+}
+
+function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Vocabulary, bodySize: number): Draft[] {
+  const context = { pageIndex: upright.page.index, vocabulary, column: column.box, toPage: upright.toDisplayed };
+  const drafts: Draft[] = [];
+  let chunks: Chunk[] = [];
+  const flush = () => {
+    if (chunks.length > 0)
+      drafts.push(
+        ...draftParagraphs(
+          groupRows(chunks).map((row) => makeLine(row, bodySize)),
+          context,
+        ),
+      );
+    chunks = [];
+  };
+  const atoms = column.items.filter((item) => item.draft).sort((a, b) => a.box.y0 - b.box.y0);
+  const lines = column.items.filter((item) => item.chunk).sort((a, b) => a.box.y0 - b.box.y0);
+  let next = 0;
+  for (const atom of atoms) {
+    const middle = (atom.box.y0 + atom.box.y1) / 2;
+    for (; next < lines.length; next++) {
+      const line = lines[next] as Item;
+      // Text beside a figure is read before it only where it begins above it.
+      if (line.box.y0 + line.box.y1 >= 2 * Math.min(middle, atom.box.y0 + (line.box.y1 - line.box.y0))) break;
+      if (line.chunk) chunks.push(line.chunk);
+    }
+    flush();
+    if (atom.draft) drafts.push(atom.draft);
+  }
+  for (; next < lines.length; next++) {
+    const chunk = lines[next]?.chunk;
+    if (chunk) chunks.push(chunk);
+  }
+  flush();
+  return drafts;
+}
+
+function draftSideways(
+  page: PageContent,
+  words: UprightPage['sideways'],
+  toDisplayed: (box: Box) => Box,
+  vocabulary: Vocabulary,
+): Draft[] {
+  return readSideways(words, page.width, page.height).flatMap(({ direction, words: group }) => {
+    const swap = direction === 90 || direction === 270;
+    const lines = groupRows(buildChunks(group)).map((row) => makeLine(row));
+    if (lines.length === 0) return [];
+    const back = (box: Box) =>
+      toDisplayed(turnBox(box, direction, swap ? page.height : page.width, swap ? page.width : page.height));
+    return draftParagraphs(lines, {
+      pageIndex: page.index,
+      vocabulary,
+      column: boundingBox(lines.map((line) => line.box)),
+      toPage: back,
+    });
+  });
+}
+
+function furnitureDraft(found: FoundFurniture, pageIndex: number, toDisplayed: (box: Box) => Box): FurnitureDraft {
+  const text = found.chunks.map((chunk) => chunkText(chunk.words)).join(' ');
+  return {
+    kind: 'furniture',
+    role: found.role,
+    pageIndex,
+    box: toDisplayed(found.box),
+    ocr: null,
+    text,
+    html: escapeHtml(text),
+  };
+}

@@ -1,0 +1,315 @@
+// Joins a column's lines into paragraphs, list items and code by spacing, indent, style and markers.
+import { type Box, boundingBox } from '../source/geometry.ts';
+import type { Word } from '../source/page-model.ts';
+import type { CodeDraft, DraftStyle, ListItemDraft, Marker, TextDraft } from './blocks.ts';
+import { inlineHtml, type Vocabulary } from './inline.ts';
+import { type Chunk, chunkText, makeChunk } from './lines.ts';
+import { readMarker } from './markers.ts';
+
+/** One printed line of a column. */
+export interface Line {
+  words: Word[];
+  box: Box;
+  baseline: number;
+  size: number;
+  bold: boolean;
+  italic: boolean;
+  monospace: boolean;
+  marker: Marker | undefined;
+}
+
+/** @param bodySize type size of the document's text: a larger or bold numbered line is a heading, no list item */
+export function makeLine(chunks: readonly Chunk[], bodySize = Infinity): Line {
+  const only = chunks.length === 1 ? chunks[0] : undefined;
+  const chunk = only ?? makeChunk(chunks.flatMap((one) => one.words));
+  markSuperscripts(chunk);
+  let letters = 0;
+  let bold = 0;
+  let italic = 0;
+  let mono = 0;
+  for (const word of chunk.words) {
+    const n = word.text.length;
+    letters += n;
+    if (word.style.bold) bold += n;
+    if (word.style.italic) italic += n;
+    if (word.style.monospace) mono += n;
+  }
+  const first = chunk.words[0];
+  const second = chunk.words[1];
+  const allBold = bold >= letters * 0.9;
+  const read = first && second ? readMarker(first.text) : undefined;
+  const marker = read && read.style !== 'bullet' && (allBold || chunk.size > bodySize * 1.12) ? undefined : read;
+  return {
+    words: chunk.words,
+    box: chunk.box,
+    baseline: chunk.baseline,
+    size: chunk.size,
+    bold: allBold,
+    italic: italic >= letters * 0.9,
+    monospace: mono >= letters * 0.9,
+    marker,
+  };
+}
+
+/** Smaller words whose foot stands clearly above the line's are raised. */
+function markSuperscripts(chunk: Chunk): void {
+  for (const word of chunk.words)
+    if (
+      word.style.size < chunk.size * 0.85 &&
+      word.box.y1 - word.style.size * 0.22 < chunk.baseline - chunk.size * 0.18 &&
+      word.text.length <= 12
+    )
+      word.superscript = true;
+}
+
+interface ColumnMeasure {
+  left: number;
+  right: number;
+  /** Usual distance of baselines, by rounded type size. */
+  leading: Map<number, number>;
+}
+
+function measure(lines: readonly Line[]): ColumnMeasure {
+  const rights = lines.map((line) => line.box.x1).sort((a, b) => a - b);
+  const lefts = lines.map((line) => line.box.x0).sort((a, b) => a - b);
+  const gaps = new Map<number, number[]>();
+  for (let i = 1; i < lines.length; i++) {
+    const above = lines[i - 1];
+    const line = lines[i];
+    if (!above || !line || Math.abs(above.size - line.size) > 0.6) continue;
+    const gap = line.baseline - above.baseline;
+    if (gap > 0.5 * line.size && gap < line.size * 2.6) {
+      const key = Math.round(line.size);
+      const list = gaps.get(key);
+      if (list) list.push(gap);
+      else gaps.set(key, [gap]);
+    }
+  }
+  const leading = new Map<number, number>();
+  for (const [key, list] of gaps) {
+    list.sort((a, b) => a - b);
+    // The lower third: space between paragraphs widens the upper ones.
+    leading.set(key, list[Math.floor((list.length - 1) * 0.33)] ?? key * 1.2);
+  }
+  return {
+    left: lefts[Math.floor(lefts.length * 0.1)] ?? 0,
+    right: rights[Math.floor((rights.length - 1) * 0.95)] ?? 0,
+    leading,
+  };
+}
+
+type Break = 'none' | 'paragraph';
+
+/** Groups of lines, one a paragraph. */
+export function groupLines(lines: readonly Line[]): Line[][] {
+  const column = measure(lines);
+  const groups: Line[][] = [];
+  let group: Line[] = [];
+  for (const line of lines) {
+    const above = group.at(-1);
+    if (above && breakBetween(group, above, line, column) === 'paragraph') {
+      groups.push(group);
+      group = [];
+    }
+    group.push(line);
+  }
+  if (group.length > 0) groups.push(group);
+  return groups;
+}
+
+function breakBetween(group: readonly Line[], above: Line, line: Line, column: ColumnMeasure): Break {
+  const size = Math.max(above.size, line.size);
+  const gap = line.baseline - above.baseline;
+  if (Math.abs(above.size - line.size) > size * 0.1) return 'paragraph';
+  const usual = column.leading.get(Math.round(line.size)) ?? size * 1.25;
+  const limit = Math.max(Math.min(usual * 1.28, size * 2.4), size * 1.05);
+  if (gap > limit || gap < -size * 0.5) return 'paragraph';
+  if (line.marker && isItemStart(line, above, group)) return 'paragraph';
+  if (above.bold !== line.bold) {
+    // A bold line over plain text is a heading; bold words that begin or end a paragraph run on to the margin.
+    const shortAbove = column.right - above.box.x1 > size * 2;
+    if (
+      above.bold
+        ? shortAbove || group.length > 1 || endsSentence(above)
+        : endsSentence(above) || column.right - above.box.x1 > size * 3
+    )
+      return 'paragraph';
+  }
+  if (above.italic !== line.italic && column.right - above.box.x1 > size * 3) return 'paragraph';
+  if (above.monospace !== line.monospace) return 'paragraph';
+  if (line.monospace) return 'none';
+  const first = group[0] ?? above;
+  const head = first.marker ? (first.words[1]?.box.x0 ?? first.box.x0) : first.box.x0;
+  if (!first.marker) {
+    const indent = line.box.x0 - above.box.x0;
+    // An indented line after full lines at the margin begins a paragraph; the second line of a hanging one does not.
+    if (
+      indent > size * 0.8 &&
+      (group.length > 1 || endsSentence(above)) &&
+      above.box.x0 - column.left < size * 6 &&
+      !isCentred(line, above)
+    )
+      return 'paragraph';
+    // Back at the margin after hanging lines: the next entry.
+    if (indent < -size * 0.8 && group.length > 1 && !isCentred(line, above)) return 'paragraph';
+  } else if (
+    line.box.x0 < first.box.x0 - size * 0.5 ||
+    (line.box.x0 < head - size * 0.8 && endsSentence(above) && column.right - above.box.x1 > size * 4)
+  ) {
+    return 'paragraph';
+  }
+  // The next word would have fitted on the line above: its end was meant.
+  const nextWord = line.words[0];
+  const room = column.right - above.box.x1;
+  if (nextWord && !isCentred(line, above) && line.size <= 13 && room > nextWord.box.x1 - nextWord.box.x0 + size * 1.5) {
+    const width = column.right - column.left;
+    if (endsSentence(above) || room > width * 0.5) return 'paragraph';
+  }
+  return 'none';
+}
+
+function isCentred(a: Line, b: Line): boolean {
+  const left = a.box.x0 - b.box.x0;
+  const right = b.box.x1 - a.box.x1;
+  return Math.abs(left) > a.size * 0.5 && Math.abs(left - right) < a.size * 0.6;
+}
+
+function endsSentence(line: Line): boolean {
+  return /[.!?:;”"')\]]$/.test(line.words.at(-1)?.text ?? '');
+}
+
+function isItemStart(line: Line, above: Line, group: readonly Line[]): boolean {
+  const marker = line.marker;
+  if (!marker) return false;
+  if (marker.style === 'bullet') return true;
+  const first = group[0]?.marker;
+  if (first && first.shape === marker.shape && first.style === marker.style) return marker.value === first.value + 1;
+  // `1.` or `a)` inside prose: only where the line above does not run on into it.
+  return marker.value === 1 || endsSentence(above) || above.box.x0 < line.box.x0 - line.size * 0.8;
+}
+
+export interface ParagraphContext {
+  pageIndex: number;
+  vocabulary: Vocabulary;
+  column: Box;
+  /** Maps a box of the layout frame to the displayed frame. */
+  toPage: (box: Box) => Box;
+}
+
+/** The drafts of a column's text lines, top to bottom. */
+export function draftParagraphs(
+  lines: readonly Line[],
+  context: ParagraphContext,
+): (TextDraft | ListItemDraft | CodeDraft)[] {
+  const groups = groupLines(lines);
+  const column = measure(lines);
+  return groups.map((group, index) => {
+    const above = groups[index - 1]?.at(-1);
+    const below = groups[index + 1]?.[0];
+    return draftGroup(group, above, below, index, groups.length, column, context);
+  });
+}
+
+function draftGroup(
+  group: readonly Line[],
+  above: Line | undefined,
+  below: Line | undefined,
+  index: number,
+  count: number,
+  column: ColumnMeasure,
+  context: ParagraphContext,
+): TextDraft | ListItemDraft | CodeDraft {
+  const first = group[0] as Line;
+  const last = group.at(-1) as Line;
+  const inner = boundingBox(group.map((line) => line.box));
+  const words = group.map((line) => line.words);
+  const base = { pageIndex: context.pageIndex, box: context.toPage(inner), ocr: meanConfidence(words) };
+  const endsFull = column.right - last.box.x1 < last.size * 2.5;
+  const lastWord = last.words.at(-1)?.text ?? '';
+  if (group.every((line) => line.monospace) && group.length > 1)
+    return { kind: 'code', ...base, text: codeText(group) };
+  if (first.marker) {
+    const rest = [first.words.slice(1), ...words.slice(1)];
+    const html = inlineHtml(rest, context.vocabulary);
+    return {
+      kind: 'item',
+      ...base,
+      marker: first.marker,
+      indent: first.box.x0,
+      html,
+      text: plainText(rest),
+      size: first.size,
+      endsFull,
+      lastWord,
+    };
+  }
+  const text = plainText(words);
+  return {
+    kind: 'text',
+    ...base,
+    text,
+    html: inlineHtml(words, context.vocabulary),
+    plainHtml: inlineHtml(words, context.vocabulary, { plain: true }),
+    style: groupStyle(group, text),
+    lines: group.length,
+    gapAbove: above ? (first.box.y0 - above.box.y1) / first.size : Infinity,
+    gapBelow: below ? (below.box.y0 - last.box.y1) / last.size : Infinity,
+    firstInColumn: index === 0,
+    lastInColumn: index === count - 1,
+    endsFull,
+    indented: first.box.x0 - (group[1]?.box.x0 ?? column.left) > first.size * 0.8,
+    centred:
+      Math.abs(inner.x0 - context.column.x0 - (context.column.x1 - inner.x1)) < first.size &&
+      inner.x0 - context.column.x0 > first.size * 2,
+    lastWord,
+    firstWord: first.words[0]?.text ?? '',
+  };
+}
+
+function plainText(lines: readonly (readonly Word[])[]): string {
+  return lines.map(chunkText).join(' ');
+}
+
+function groupStyle(group: readonly Line[], text: string): DraftStyle {
+  const main = group.reduce((a, b) => (b.words.length > a.words.length ? b : a));
+  const word = main.words.reduce((a, b) => (b.text.length > a.text.length ? b : a));
+  return {
+    size: main.size,
+    bold: group.every((line) => line.bold),
+    italic: group.every((line) => line.italic),
+    monospace: group.every((line) => line.monospace),
+    capitals: /\p{Lu}/u.test(text) && !/\p{Ll}/u.test(text),
+    font: word.style.font,
+    color: word.style.color,
+  };
+}
+
+function meanConfidence(lines: readonly (readonly Word[])[]): number | null {
+  let sum = 0;
+  let count = 0;
+  for (const line of lines)
+    for (const word of line)
+      if (word.confidence !== undefined) {
+        sum += word.confidence;
+        count++;
+      }
+  return count === 0 ? null : sum / count;
+}
+
+/** Code keeps its lines and its indents, counted in the width of its own characters. */
+function codeText(group: readonly Line[]): string {
+  const left = Math.min(...group.map((line) => line.box.x0));
+  const sample = group[0]?.words[0];
+  const cell = sample ? (sample.box.x1 - sample.box.x0) / Math.max(1, sample.text.length) : 6;
+  return group
+    .map((line) => {
+      let text = '';
+      for (const word of line.words) {
+        const at = Math.min(400, Math.round((word.box.x0 - left) / cell));
+        text = at > text.length ? text.padEnd(at) : word.spaceBefore && text !== '' ? `${text} ` : text;
+        text += word.text;
+      }
+      return text;
+    })
+    .join('\n');
+}

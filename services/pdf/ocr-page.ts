@@ -1,0 +1,109 @@
+// Sends one page to the OCR service and turns what comes back into the page model, so that one layout serves both.
+import type { JobContext, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
+import { area } from './source/geometry.ts';
+import type { PageContent, TextStyle, Word } from './source/page-model.ts';
+import type { PageSource } from './source/page-source.ts';
+
+const DEFAULT_DPI = 200;
+const MIN_DPI = 150;
+const MAX_DPI = 300;
+/** An image that covers this much of a page is its scan. */
+const SCAN_SHARE = 0.8;
+/** Share of the type size between baseline and ascender. */
+const ASCENDER = 0.72;
+/** Line heights this close to the page's usual one are noise of the measurement. */
+const SAME_SIZE = 0.18;
+
+export interface RecognizedPage {
+  content: PageContent;
+  confidence: number;
+  /** The rendered image, in its final rotation, px. */
+  width: number;
+  height: number;
+}
+
+/** The scan's own resolution where the page is one image, else a usual one. */
+export function ocrResolution(page: PageContent): number {
+  const pageArea = page.width * page.height;
+  const scan = page.images.find((image) => area(image.box) > pageArea * SCAN_SHARE && image.pixelWidth > 0);
+  if (!scan) return DEFAULT_DPI;
+  const own = (scan.pixelWidth / (scan.box.x1 - scan.box.x0)) * 72;
+  return Math.round(Math.min(MAX_DPI, Math.max(MIN_DPI, own)));
+}
+
+/** @throws ParseError what the OCR service answered; PageUnreadableError where the page cannot be rendered. */
+export async function recognizePage(
+  source: PageSource,
+  page: PageContent,
+  requestId: string,
+  context: JobContext,
+): Promise<RecognizedPage> {
+  const image = await source.renderGrey(page.index, ocrResolution(page));
+  const job: OcrJob = {
+    kind: 'ocr',
+    requestId,
+    pageNumber: page.index + 1,
+    width: image.width,
+    height: image.height,
+    dpi: Math.round(image.dpi),
+    languages: [],
+  };
+  const { reply } = await context.call<OcrPage>('ocr', job, image.pixels);
+  return {
+    content: ocrContent(page, reply, image.dpi),
+    confidence: reply.confidence,
+    width: reply.width,
+    height: reply.height,
+  };
+}
+
+/** The page model of recognized words. */
+export function ocrContent(page: PageContent, ocr: OcrPage, dpi: number): PageContent {
+  const scale = 72 / dpi;
+  const heights = ocr.lines.flatMap((line) => line.words.map(() => line.height)).sort((a, b) => a - b);
+  const usual = heights[heights.length >> 1] ?? 0;
+  const styles = new Map<number, TextStyle>();
+  const words: Word[] = [];
+  for (const line of ocr.lines) {
+    const height = Math.abs(line.height - usual) <= usual * SAME_SIZE ? usual : line.height;
+    const size = Math.max(1, Math.round((height / ASCENDER) * scale * 2) / 2);
+    let style = styles.get(size);
+    if (!style) {
+      style = { font: '', size, bold: false, italic: false, monospace: false, color: 0 };
+      styles.set(size, style);
+    }
+    const baseline = (line.box[1] + line.height) * scale;
+    for (const word of line.words) {
+      const text = word.text.trim();
+      if (text === '') continue;
+      words.push({
+        text,
+        box: {
+          x0: word.box[0] * scale,
+          x1: word.box[2] * scale,
+          y0: baseline - size * 0.78,
+          y1: baseline + size * 0.22,
+        },
+        baseline,
+        style,
+        direction: 0,
+        spaceBefore: true,
+        invisible: false,
+        index: words.length,
+        confidence: word.confidence,
+      });
+    }
+  }
+  const turned = ocr.rotation !== 0;
+  return {
+    ...page,
+    width: ocr.width * scale,
+    height: ocr.height * scale,
+    words,
+    rulings: turned ? [] : page.rulings,
+    regions: turned ? [] : page.regions,
+    images: turned ? [] : page.images,
+    glyphs: words.reduce((sum, word) => sum + word.text.length, 0),
+    unmappedGlyphs: 0,
+  };
+}

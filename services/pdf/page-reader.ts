@@ -1,0 +1,176 @@
+// Reads runs of pages by the mode that was asked for: the text layer, OCR where it fails, or OCR alone, a few pages at once.
+
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { ParseError } from '#shared/contract/errors.ts';
+import type { JobContext } from '#shared/contract/jobs.ts';
+import { recognizePage } from './ocr-page.ts';
+import type { PageContent } from './source/page-model.ts';
+import { EngineCrashError, type PageSource, PageUnreadableError } from './source/page-source.ts';
+import { dropHiddenText, judgeText } from './text-quality.ts';
+
+/** OCR jobs of one document under way at once. */
+const OCR_FAN_OUT = 4;
+/** Mean confidence below which a page counts as read in part. */
+const LOW_CONFIDENCE = 0.6;
+/** Pages between two looks at whether the caller is still there. */
+const BREATH = 8;
+/** Warnings that are told one by one; the rest are counted. */
+const MAX_WARNINGS = 20;
+
+export interface ReadPage {
+  content: PageContent;
+  source: 'native_text' | 'layout_ocr';
+  status: 'ok' | 'partial' | 'failed';
+  /** px, null for a page that was not rendered. */
+  renderWidth: number | null;
+  renderHeight: number | null;
+}
+
+export class PageReader {
+  readonly #source: PageSource;
+  readonly #mode: 'fast' | 'auto' | 'ocr';
+  readonly #context: JobContext;
+  readonly #requestId = randomUUID();
+  readonly #warnings: { page: number; text: string }[] = [];
+  #ocrError: unknown;
+  #failed = 0;
+  #read = 0;
+
+  constructor(source: PageSource, mode: 'fast' | 'auto' | 'ocr', context: JobContext) {
+    this.#source = source;
+    this.#mode = mode;
+    this.#context = context;
+  }
+
+  /** Pages `from` to `to` (exclusive, 0-based), in order. */
+  async readBatch(from: number, to: number): Promise<ReadPage[]> {
+    const pages: ReadPage[] = [];
+    const running = new Set<Promise<void>>();
+    for (let index = from; index < to; index++) {
+      if (index % BREATH === 0) await setImmediate();
+      this.#context.signal.throwIfAborted();
+      const content = await this.#readContent(index);
+      if (!content) {
+        pages.push({
+          content: emptyPage(index),
+          source: 'native_text',
+          status: 'failed',
+          renderWidth: null,
+          renderHeight: null,
+        });
+        continue;
+      }
+      this.#read++;
+      const page: ReadPage = {
+        content: dropHiddenText(content),
+        source: 'native_text',
+        status: 'ok',
+        renderWidth: null,
+        renderHeight: null,
+      };
+      pages.push(page);
+      if (!this.#wantsOcr(content)) continue;
+      while (running.size >= OCR_FAN_OUT) await Promise.race(running);
+      const task: Promise<void> = this.#recognize(page, content).finally(() => running.delete(task));
+      // Awaited below; without this a second failure would be nobody's.
+      task.catch(() => undefined);
+      running.add(task);
+    }
+    await Promise.all(running);
+    return pages;
+  }
+
+  async #readContent(index: number): Promise<PageContent | undefined> {
+    try {
+      return await this.#source.readPage(index);
+    } catch (error) {
+      if (!(error instanceof PageUnreadableError)) throw error;
+      this.#warn(index, 'is damaged and could not be read');
+      this.#failed++;
+      return undefined;
+    }
+  }
+
+  #wantsOcr(content: PageContent): boolean {
+    const verdict = judgeText(content);
+    if (this.#mode === 'ocr') return verdict !== 'empty';
+    if (verdict === 'usable' || verdict === 'empty') {
+      if (verdict === 'empty' && this.#mode === 'fast')
+        this.#warn(content.index, 'has no text layer; use mode auto or ocr');
+      return false;
+    }
+    if (this.#mode === 'auto') return true;
+    if (verdict === 'missing') this.#warn(content.index, 'has no text layer; use mode auto or ocr');
+    else if (verdict === 'broken')
+      this.#warn(content.index, 'has a text layer that does not name its characters; use mode auto or ocr');
+    else this.#warn(content.index, 'is mostly a picture; use mode auto or ocr to read it');
+    return false;
+  }
+
+  async #recognize(page: ReadPage, content: PageContent): Promise<void> {
+    try {
+      const recognized = await recognizePage(this.#source, content, this.#requestId, this.#context);
+      page.renderWidth = recognized.width;
+      page.renderHeight = recognized.height;
+      // A picture without words in it, on a page that has some text: the text stays.
+      if (recognized.content.words.length === 0 && content.words.length > 0 && judgeText(content) !== 'broken') return;
+      page.content = recognized.content;
+      page.source = 'layout_ocr';
+      if (recognized.content.words.length > 0 && recognized.confidence < LOW_CONFIDENCE) page.status = 'partial';
+    } catch (error) {
+      if (error instanceof EngineCrashError || this.#isOver(error)) throw error;
+      this.#ocrError ??= error;
+      page.status = 'failed';
+      this.#warn(content.index, 'could not be read by OCR');
+    }
+  }
+
+  /** The caller left or the deadline passed: nothing goes on. */
+  #isOver(error: unknown): boolean {
+    return (
+      this.#context.signal.aborted ||
+      Date.now() >= this.#context.deadline ||
+      (error instanceof ParseError && error.code === 'REQUEST_TIMEOUT') ||
+      (error instanceof Error &&
+        (error.name === 'AbortError' || error.name === 'CancelledError' || error.name === 'DeadlineError'))
+    );
+  }
+
+  /** @throws ParseError where faults left nothing of the document. */
+  throwIfNothingRead(nothing: boolean): void {
+    if (!nothing) return;
+    if (this.#ocrError instanceof ParseError) throw this.#ocrError;
+    if (this.#failed > 0 && this.#read === 0)
+      throw new ParseError(
+        'DOCUMENT_CORRUPT',
+        'No page of the PDF can be read: open it in a viewer and save or print it to a new PDF, then send that',
+      );
+  }
+
+  #warn(index: number, text: string): void {
+    this.#warnings.push({ page: index + 1, text });
+  }
+
+  /** In page order; long runs are counted, not listed. */
+  warnings(): string[] {
+    const sorted = this.#warnings.sort((a, b) => a.page - b.page).map((one) => `page ${one.page} ${one.text}`);
+    if (sorted.length <= MAX_WARNINGS) return sorted;
+    return [...sorted.slice(0, MAX_WARNINGS), `and ${sorted.length - MAX_WARNINGS} more pages with such faults`];
+  }
+}
+
+function emptyPage(index: number): PageContent {
+  return {
+    index,
+    width: 0,
+    height: 0,
+    words: [],
+    rulings: [],
+    regions: [],
+    images: [],
+    objects: 0,
+    glyphs: 0,
+    unmappedGlyphs: 0,
+  };
+}

@@ -1,0 +1,105 @@
+// The one page model: what the text layer and OCR both become, and all that layout knows of a page.
+import type { Box, QuarterTurn } from './geometry.ts';
+
+export interface TextStyle {
+  /** PostScript name without the subset prefix; '' where it is not known. */
+  font: string;
+  /** Type size in points as displayed. */
+  size: number;
+  bold: boolean;
+  italic: boolean;
+  monospace: boolean;
+  /** 0xRRGGBB. */
+  color: number;
+}
+
+/** A run of glyphs without white space, in one style and on one baseline. */
+export interface Word {
+  text: string;
+  box: Box;
+  /** y of the baseline; for turned text, in the frame in which it reads upright. */
+  baseline: number;
+  style: TextStyle;
+  /** Clockwise turn of the text against the page; 0 reads left to right. */
+  direction: QuarterTurn;
+  /** White space stood before it in the text layer; null where nothing is known and the gap decides. */
+  spaceBefore: boolean | null;
+  /** Painted with render mode 3: the text under a scan. */
+  invisible: boolean;
+  /** Place in the content stream, the tie-breaker of reading order. */
+  index: number;
+  link?: string;
+  superscript?: boolean;
+  /** OCR's own, 0 to 1. */
+  confidence?: number;
+}
+
+/** A straight horizontal or vertical line: a stroke, or a thin filled shape. */
+export interface Ruling {
+  horizontal: boolean;
+  /** y of a horizontal line, x of a vertical one. */
+  at: number;
+  start: number;
+  end: number;
+  thickness: number;
+  color: number;
+}
+
+/** A painted area (cell shading, a panel, a bar). */
+export interface Region {
+  box: Box;
+  color: number;
+}
+
+export interface ImageArea {
+  box: Box;
+  /** Of the stored image; 0 where unknown. */
+  pixelWidth: number;
+  pixelHeight: number;
+}
+
+export interface PageContent {
+  /** 0-based. */
+  index: number;
+  /** Points, as displayed (rotation and crop applied). */
+  width: number;
+  height: number;
+  words: Word[];
+  rulings: Ruling[];
+  regions: Region[];
+  images: ImageArea[];
+  /** Painted objects of any kind, text included: 0 for an empty page. */
+  objects: number;
+  /** Glyphs that the text layer could not name (no or broken ToUnicode), and all glyphs. */
+  unmappedGlyphs: number;
+  glyphs: number;
+}
+
+export interface Bookmark {
+  title: string;
+  /** 1 for the outermost. */
+  level: number;
+  /** 0-based; -1 where the target is not a page of this file. */
+  pageIndex: number;
+}
+
+export interface DocumentInfo {
+  title?: string;
+  author?: string;
+  subject?: string;
+  keywords?: string;
+  creator?: string;
+  producer?: string;
+  /** As the file has them: `D:YYYYMMDDHHmmSSOHH'mm` (ISO 32000-1, 7.9.4). */
+  creationDate?: string;
+  modificationDate?: string;
+  language?: string;
+}
+
+/** 8-bit grey, row by row, `width * height` bytes. */
+export interface GreyImage {
+  width: number;
+  height: number;
+  dpi: number;
+  pixels: Uint8Array;
+}

@@ -1,0 +1,186 @@
+// Loads PDFium's WebAssembly module, gives its C functions their types, and makes a new one after an abort.
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { init } from '@embedpdf/pdfium';
+import { EngineCrashError } from './page-source.ts';
+
+type Call = (...args: number[]) => number;
+
+const FUNCTIONS = [
+  'malloc',
+  'free',
+  'PDFiumExt_Init',
+  'FPDF_LoadMemDocument',
+  'FPDF_CloseDocument',
+  'FPDF_GetLastError',
+  'FPDF_GetPageCount',
+  'FPDF_LoadPage',
+  'FPDF_ClosePage',
+  'FPDF_GetPageBoundingBox',
+  'FPDFPage_GetRotation',
+  'FPDF_GetPageWidthF',
+  'FPDF_GetPageHeightF',
+  'FPDF_GetMetaText',
+  'FPDFCatalog_GetLanguage',
+  'FPDFBookmark_GetFirstChild',
+  'FPDFBookmark_GetNextSibling',
+  'FPDFBookmark_GetTitle',
+  'FPDFBookmark_GetDest',
+  'FPDFBookmark_GetAction',
+  'FPDFAction_GetDest',
+  'FPDFDest_GetDestPageIndex',
+  'FPDFText_LoadPage',
+  'FPDFText_ClosePage',
+  'FPDFText_CountChars',
+  'FPDFText_GetUnicode',
+  'FPDFText_GetTextObject',
+  'FPDFText_GetLooseCharBox',
+  'FPDFText_GetCharBox',
+  'FPDFText_GetCharOrigin',
+  'FPDFText_GetMatrix',
+  'FPDFText_GetFontSize',
+  'FPDFText_HasUnicodeMapError',
+  'FPDFTextObj_GetFont',
+  'FPDFTextObj_GetTextRenderMode',
+  'FPDFFont_GetBaseFontName',
+  'FPDFFont_GetFlags',
+  'FPDFFont_GetWeight',
+  'FPDFPage_CountObjects',
+  'FPDFPage_GetObject',
+  'FPDFPageObj_GetType',
+  'FPDFPageObj_GetBounds',
+  'FPDFPageObj_GetMatrix',
+  'FPDFPageObj_GetFillColor',
+  'FPDFPageObj_GetStrokeColor',
+  'FPDFPageObj_GetStrokeWidth',
+  'FPDFFormObj_CountObjects',
+  'FPDFFormObj_GetObject',
+  'FPDFPath_GetDrawMode',
+  'FPDFPath_CountSegments',
+  'FPDFPath_GetPathSegment',
+  'FPDFPathSegment_GetPoint',
+  'FPDFPathSegment_GetType',
+  'FPDFPathSegment_GetClose',
+  'FPDFImageObj_GetImagePixelSize',
+  'FPDFLink_Enumerate',
+  'FPDFLink_GetAnnotRect',
+  'FPDFLink_GetAction',
+  'FPDFAction_GetType',
+  'FPDFAction_GetURIPath',
+  'FPDFBitmap_CreateEx',
+  'FPDFBitmap_FillRect',
+  'FPDFBitmap_GetBuffer',
+  'FPDFBitmap_GetStride',
+  'FPDFBitmap_Destroy',
+  'FPDF_RenderPageBitmap',
+] as const; // prettier-ignore
+
+/** The exported C functions (fpdfview.h, fpdf_text.h, fpdf_edit.h, fpdf_doc.h) and the memory they share with us. */
+export type Pdfium = Record<(typeof FUNCTIONS)[number], Call> & {
+  /** Views change when memory grows: read them anew after every call. */
+  heap(): { u8: Uint8Array; i32: Int32Array; f32: Float32Array; f64: Float64Array; u16: Uint16Array };
+};
+
+let loading: Promise<Pdfium> | undefined;
+
+/** The module, loaded on first use and shared by all documents of this process. */
+export function loadPdfium(): Promise<Pdfium> {
+  loading ??= instantiate().catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}
+
+/** Forgets a module that aborted: its memory is in no known state. */
+export function discardPdfium(): void {
+  loading = undefined;
+}
+
+/**
+ * Runs calls into the module.
+ * @throws EngineCrashError where WebAssembly aborted; the next `loadPdfium` makes a new module.
+ */
+export function guarded<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (isCrash(error)) {
+      discardPdfium();
+      throw new EngineCrashError('PDFium aborted', { cause: error });
+    }
+    throw error;
+  }
+}
+
+function isCrash(error: unknown): boolean {
+  return (
+    (error instanceof Error && error.name === 'RuntimeError') ||
+    (error instanceof RangeError && /call stack|memory/i.test(error.message)) ||
+    (error instanceof Error &&
+      (error.name === 'ExitStatus' || /abort|out of memory|OOM|longjmp|exception/i.test(error.message)))
+  );
+}
+
+interface RawModule {
+  HEAPU8: Uint8Array;
+  HEAP32: Int32Array;
+  HEAPF32: Float32Array;
+  HEAPF64: Float64Array;
+  HEAPU16: Uint16Array;
+  [name: `_${string}`]: Call | undefined;
+}
+
+async function instantiate(): Promise<Pdfium> {
+  const wasm = await readFile(fileURLToPath(import.meta.resolve('@embedpdf/pdfium/pdfium.wasm')));
+  const silent = () => undefined;
+  const wrapped = await init({
+    wasmBinary: wasm.buffer.slice(wasm.byteOffset, wasm.byteOffset + wasm.byteLength) as ArrayBuffer,
+    print: silent,
+    printErr: silent,
+  });
+  const raw = wrapped.pdfium as unknown as RawModule;
+  const calls = Object.fromEntries(
+    FUNCTIONS.map((name) => {
+      const call = raw[`_${name}`];
+      if (!call) throw new Error(`PDFium's module lacks ${name}`);
+      return [name, call];
+    }),
+  ) as Record<(typeof FUNCTIONS)[number], Call>;
+  calls.PDFiumExt_Init();
+  const heap = () => ({ u8: raw.HEAPU8, i32: raw.HEAP32, f32: raw.HEAPF32, f64: raw.HEAPF64, u16: raw.HEAPU16 });
+  return { ...calls, heap };
+}
+
+/** Copies bytes into the module; the caller frees the pointer. @throws EngineCrashError where memory does not suffice. */
+export function copyIn(pdfium: Pdfium, bytes: Uint8Array): number {
+  const pointer = pdfium.malloc(Math.max(1, bytes.length));
+  if (pointer === 0) throw new EngineCrashError('PDFium has no memory for the file');
+  pdfium.heap().u8.set(bytes, pointer);
+  return pointer;
+}
+
+/** Runs a call that fills a buffer and returns the bytes it needs, as most text getters do. At most 64 KiB. */
+export function readSized(pdfium: Pdfium, fill: (buffer: number, size: number) => number): Uint8Array {
+  const size = Math.min(fill(0, 0), 65_536);
+  if (size <= 0) return new Uint8Array(0);
+  const buffer = pdfium.malloc(size);
+  try {
+    const written = Math.min(fill(buffer, size), size);
+    return pdfium.heap().u8.slice(buffer, buffer + written);
+  } finally {
+    pdfium.free(buffer);
+  }
+}
+
+const utf16 = new TextDecoder('utf-16le');
+const utf8 = new TextDecoder('utf-8');
+
+/** Text of a UTF-16LE buffer with its terminating zero. */
+export function decodeUtf16(bytes: Uint8Array): string {
+  return utf16.decode(bytes).replace(/\u0000[^]*$/, '');
+}
+
+export function decodeUtf8(bytes: Uint8Array): string {
+  return utf8.decode(bytes).replace(/\u0000[^]*$/, '');
+}

@@ -1,0 +1,168 @@
+// Reads a page's painted objects out of PDFium (lines, filled areas, image boxes) without decoding an image.
+import { type Box, concatenate, type Matrix, mapBox } from './geometry.ts';
+import type { ImageArea, PageContent, Region, Ruling } from './page-model.ts';
+import type { Pdfium } from './pdfium-module.ts';
+import { RulingCollector } from './rulings.ts';
+
+/** Objects looked at on one page, forms included: a drawing with more is no table. */
+const MAX_OBJECTS = 30_000;
+/** Path segments read on one page. */
+const MAX_SEGMENTS = 60_000;
+/** Nesting of form XObjects. */
+const MAX_DEPTH = 12;
+
+const PATH = 2;
+const IMAGE = 3;
+const SHADING = 4;
+const FORM = 5;
+
+interface Walk {
+  pdfium: Pdfium;
+  scratch: number;
+  rulings: RulingCollector;
+  images: ImageArea[];
+  objects: number;
+  segments: number;
+  pageBox: Box;
+}
+
+/** @param display user space to the displayed frame */
+export function readObjects(
+  pdfium: Pdfium,
+  page: number,
+  display: Matrix,
+  width: number,
+  height: number,
+  scratch: number,
+): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects'> {
+  const pageBox = { x0: 0, y0: 0, x1: width, y1: height };
+  const walk: Walk = {
+    pdfium,
+    scratch,
+    rulings: new RulingCollector(pageBox),
+    images: [],
+    objects: 0,
+    segments: 0,
+    pageBox,
+  };
+  const count = pdfium.FPDFPage_CountObjects(page);
+  for (let i = 0; i < count && walk.objects < MAX_OBJECTS; i++)
+    readObject(walk, pdfium.FPDFPage_GetObject(page, i), display, 0);
+  const { rulings, regions } = walk.rulings.finish();
+  return { rulings, regions: regions satisfies Region[], images: walk.images, objects: walk.objects };
+}
+
+function readObject(walk: Walk, object: number, toPage: Matrix, depth: number): void {
+  walk.objects++;
+  if (object === 0) return;
+  const { pdfium } = walk;
+  const type = pdfium.FPDFPageObj_GetType(object);
+  if (type === PATH) readPath(walk, object, toPage);
+  else if (type === IMAGE || type === SHADING) {
+    const box = boundsOf(walk, object, toPage);
+    if (!box) return;
+    if (type === SHADING) return;
+    let pixelWidth = 0;
+    let pixelHeight = 0;
+    if (pdfium.FPDFImageObj_GetImagePixelSize(object, walk.scratch, walk.scratch + 4)) {
+      const i32 = pdfium.heap().i32;
+      pixelWidth = i32[walk.scratch >> 2] ?? 0;
+      pixelHeight = i32[(walk.scratch >> 2) + 1] ?? 0;
+    }
+    walk.images.push({ box, pixelWidth, pixelHeight });
+  } else if (type === FORM && depth < MAX_DEPTH) {
+    const inner = concatenate(matrixOf(walk, object), toPage);
+    const count = pdfium.FPDFFormObj_CountObjects(object);
+    for (let i = 0; i < count && walk.objects < MAX_OBJECTS; i++)
+      readObject(walk, pdfium.FPDFFormObj_GetObject(object, i), inner, depth + 1);
+  }
+}
+
+function matrixOf(walk: Walk, object: number): Matrix {
+  if (!walk.pdfium.FPDFPageObj_GetMatrix(object, walk.scratch)) return { a: 1, b: 0, c: 0, d: 1, e: 0, f: 0 };
+  const f32 = walk.pdfium.heap().f32;
+  const at = walk.scratch >> 2;
+  return {
+    a: f32[at] ?? 1,
+    b: f32[at + 1] ?? 0,
+    c: f32[at + 2] ?? 0,
+    d: f32[at + 3] ?? 1,
+    e: f32[at + 4] ?? 0,
+    f: f32[at + 5] ?? 0,
+  };
+}
+
+/** The part of an object's bounds that lies on the page, or undefined where none does. */
+function boundsOf(walk: Walk, object: number, toPage: Matrix): Box | undefined {
+  const s = walk.scratch;
+  if (!walk.pdfium.FPDFPageObj_GetBounds(object, s, s + 4, s + 8, s + 12)) return undefined;
+  const f32 = walk.pdfium.heap().f32;
+  const at = s >> 2;
+  const box = mapBox(toPage, f32[at] ?? 0, f32[at + 1] ?? 0, f32[at + 2] ?? 0, f32[at + 3] ?? 0);
+  const page = walk.pageBox;
+  if (!(box.x1 >= page.x0 && box.x0 <= page.x1 && box.y1 >= page.y0 && box.y0 <= page.y1)) return undefined;
+  return {
+    x0: Math.max(box.x0, page.x0),
+    y0: Math.max(box.y0, page.y0),
+    x1: Math.min(box.x1, page.x1),
+    y1: Math.min(box.y1, page.y1),
+  };
+}
+
+function colorOf(walk: Walk, object: number, stroke: boolean): { color: number; alpha: number } {
+  const { pdfium, scratch: s } = walk;
+  const read = stroke ? pdfium.FPDFPageObj_GetStrokeColor : pdfium.FPDFPageObj_GetFillColor;
+  if (!read(object, s, s + 4, s + 8, s + 12)) return { color: 0, alpha: 255 };
+  const i32 = pdfium.heap().i32;
+  const at = s >> 2;
+  return {
+    color: (((i32[at] ?? 0) & 255) << 16) | (((i32[at + 1] ?? 0) & 255) << 8) | ((i32[at + 2] ?? 0) & 255),
+    alpha: (i32[at + 3] ?? 255) & 255,
+  };
+}
+
+function readPath(walk: Walk, object: number, toPage: Matrix): void {
+  const { pdfium, scratch: s } = walk;
+  if (!pdfium.FPDFPath_GetDrawMode(object, s, s + 4)) return;
+  const i32 = pdfium.heap().i32;
+  const filled = (i32[s >> 2] ?? 0) !== 0;
+  const stroked = (i32[(s >> 2) + 1] ?? 0) !== 0;
+  if (!(filled || stroked) || !boundsOf(walk, object, toPage)) return;
+  const segments = pdfium.FPDFPath_CountSegments(object);
+  if (segments < 2 || walk.segments + segments > MAX_SEGMENTS) return;
+  walk.segments += segments;
+  const fill = filled ? colorOf(walk, object, false) : undefined;
+  const stroke = stroked ? colorOf(walk, object, true) : undefined;
+  let strokeWidth = 0;
+  const matrix = concatenate(matrixOf(walk, object), toPage);
+  if (stroked && pdfium.FPDFPageObj_GetStrokeWidth(object, s))
+    strokeWidth = Math.abs(
+      (pdfium.heap().f32[s >> 2] ?? 0) * Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c)),
+    );
+
+  let points: number[] = [];
+  let curved = false;
+  const flush = (closed: boolean) => {
+    if (points.length >= 4) {
+      if (stroke && stroke.alpha > 0) walk.rulings.stroke(points, closed, curved, strokeWidth, stroke.color);
+      if (fill && fill.alpha > 0) walk.rulings.fill(points, curved, fill.color);
+    }
+    points = [];
+    curved = false;
+  };
+  for (let i = 0; i < segments; i++) {
+    const segment = pdfium.FPDFPath_GetPathSegment(object, i);
+    if (segment === 0) continue;
+    const type = pdfium.FPDFPathSegment_GetType(segment);
+    if (type === 2) flush(false);
+    if (type === 1) curved = true;
+    if (pdfium.FPDFPathSegment_GetPoint(segment, s, s + 4)) {
+      const f32 = pdfium.heap().f32;
+      const x = f32[s >> 2] ?? 0;
+      const y = f32[(s >> 2) + 1] ?? 0;
+      points.push(matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f);
+    }
+    if (pdfium.FPDFPathSegment_GetClose(segment)) flush(true);
+  }
+  flush(filled);
+}

@@ -1,0 +1,225 @@
+// PageSource over PDFium compiled to WebAssembly: the way every file takes first.
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { type Box, displayMatrix, mapBox, type QuarterTurn } from './geometry.ts';
+import type { Bookmark, DocumentInfo, GreyImage, PageContent, Word } from './page-model.ts';
+import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
+import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
+import { readObjects } from './pdfium-objects.ts';
+import { type FontCache, readText } from './pdfium-text.ts';
+
+/** FPDF_GetLastError (fpdfview.h). */
+const PASSWORD_ERROR = 4;
+const SECURITY_ERROR = 5;
+/** FPDF_RenderPageBitmap: print annotations, as a reader sees them. */
+const RENDER_ANNOTATIONS = 0x01;
+const BITMAP_GREY = 1;
+const MAX_LINKS = 5_000;
+const MAX_BOOKMARKS = 10_000;
+const URI_ACTION = 3;
+
+/** @throws OpenRefusedError, EngineCrashError */
+export async function openWithPdfium(bytes: Uint8Array, password: string | undefined): Promise<PageSource> {
+  const pdfium = await loadPdfium();
+  return guarded(() => {
+    const file = copyIn(pdfium, bytes);
+    const secret = copyIn(pdfium, new TextEncoder().encode(`${password ?? ''}\u0000`));
+    const document = pdfium.FPDF_LoadMemDocument(file, bytes.length, secret);
+    pdfium.free(secret);
+    if (document !== 0) return new PdfiumSource(pdfium, file, document);
+    const error = pdfium.FPDF_GetLastError();
+    pdfium.free(file);
+    throw new OpenRefusedError(
+      error === PASSWORD_ERROR ? 'password' : error === SECURITY_ERROR ? 'unsupported-encryption' : 'corrupt',
+    );
+  });
+}
+
+class PdfiumSource implements PageSource {
+  readonly engine = 'pdfium';
+  readonly pageCount: number;
+  readonly info: DocumentInfo;
+  readonly #pdfium: Pdfium;
+  readonly #file: number;
+  readonly #document: number;
+  readonly #scratch: number;
+  readonly #fonts: FontCache = new Map();
+  #closed = false;
+
+  constructor(pdfium: Pdfium, file: number, document: number) {
+    this.#pdfium = pdfium;
+    this.#file = file;
+    this.#document = document;
+    this.#scratch = pdfium.malloc(128);
+    this.pageCount = Math.max(0, pdfium.FPDF_GetPageCount(document));
+    this.info = this.#readInfo();
+  }
+
+  #readInfo(): DocumentInfo {
+    const text = (key: string): string | undefined => {
+      const name = copyIn(this.#pdfium, new TextEncoder().encode(`${key}\u0000`));
+      const value = decodeUtf16(
+        readSized(this.#pdfium, (buffer, size) => this.#pdfium.FPDF_GetMetaText(this.#document, name, buffer, size)),
+      );
+      this.#pdfium.free(name);
+      return value.trim() === '' ? undefined : value.trim();
+    };
+    const language = decodeUtf16(
+      readSized(this.#pdfium, (buffer, size) => this.#pdfium.FPDFCatalog_GetLanguage(this.#document, buffer, size)),
+    ).trim();
+    return {
+      title: text('Title'),
+      author: text('Author'),
+      subject: text('Subject'),
+      keywords: text('Keywords'),
+      creator: text('Creator'),
+      producer: text('Producer'),
+      creationDate: text('CreationDate'),
+      modificationDate: text('ModDate'),
+      ...(language === '' ? {} : { language }),
+    };
+  }
+
+  async outline(): Promise<Bookmark[]> {
+    return guarded(() => {
+      const bookmarks: Bookmark[] = [];
+      const seen = new Set<number>();
+      const walk = (parent: number, level: number) => {
+        let node = this.#pdfium.FPDFBookmark_GetFirstChild(this.#document, parent);
+        while (node !== 0 && !seen.has(node) && bookmarks.length < MAX_BOOKMARKS) {
+          seen.add(node);
+          const title = decodeUtf16(
+            readSized(this.#pdfium, (buffer, size) => this.#pdfium.FPDFBookmark_GetTitle(node, buffer, size)),
+          );
+          bookmarks.push({ title: title.trim(), level, pageIndex: this.#bookmarkPage(node) });
+          if (level < 16) walk(node, level + 1);
+          node = this.#pdfium.FPDFBookmark_GetNextSibling(this.#document, node);
+        }
+      };
+      walk(0, 1);
+      return bookmarks;
+    });
+  }
+
+  #bookmarkPage(bookmark: number): number {
+    let destination = this.#pdfium.FPDFBookmark_GetDest(this.#document, bookmark);
+    if (destination === 0) {
+      const action = this.#pdfium.FPDFBookmark_GetAction(bookmark);
+      if (action !== 0) destination = this.#pdfium.FPDFAction_GetDest(this.#document, action);
+    }
+    return destination === 0 ? -1 : this.#pdfium.FPDFDest_GetDestPageIndex(this.#document, destination);
+  }
+
+  /** Loads a page, runs `work` and lets the page go. */
+  #withPage<T>(index: number, work: (page: number, crop: Box, rotation: QuarterTurn) => T): T {
+    return guarded(() => {
+      const pdfium = this.#pdfium;
+      const page = pdfium.FPDF_LoadPage(this.#document, index);
+      if (page === 0) throw new PageUnreadableError(`page ${index + 1} cannot be loaded`);
+      try {
+        const crop = { x0: 0, y0: 0, x1: pdfium.FPDF_GetPageWidthF(page), y1: pdfium.FPDF_GetPageHeightF(page) };
+        if (pdfium.FPDF_GetPageBoundingBox(page, this.#scratch)) {
+          // FS_RECTF: left, top, right, bottom.
+          const f32 = pdfium.heap().f32;
+          const at = this.#scratch >> 2;
+          crop.x0 = f32[at] ?? 0;
+          crop.y1 = f32[at + 1] ?? 0;
+          crop.x1 = f32[at + 2] ?? 0;
+          crop.y0 = f32[at + 3] ?? 0;
+        }
+        return work(page, crop, ((pdfium.FPDFPage_GetRotation(page) & 3) * 90) as QuarterTurn);
+      } finally {
+        pdfium.FPDF_ClosePage(page);
+      }
+    });
+  }
+
+  async readPage(index: number): Promise<PageContent> {
+    return this.#withPage(index, (page, crop, rotation) => {
+      const display = displayMatrix(crop, rotation);
+      const sideways = rotation === 90 || rotation === 270;
+      const width = sideways ? crop.y1 - crop.y0 : crop.x1 - crop.x0;
+      const height = sideways ? crop.x1 - crop.x0 : crop.y1 - crop.y0;
+      const textPage = this.#pdfium.FPDFText_LoadPage(page);
+      const text =
+        textPage === 0
+          ? { words: [], glyphs: 0, unmappedGlyphs: 0 }
+          : readText(this.#pdfium, textPage, display, width, height, this.#scratch, this.#fonts);
+      if (textPage !== 0) this.#pdfium.FPDFText_ClosePage(textPage);
+      const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch);
+      // What lies wholly off the visible page is not seen by a reader.
+      const words = text.words.filter((w) => w.box.x1 > 0 && w.box.x0 < width && w.box.y1 > 0 && w.box.y0 < height);
+      this.#setLinks(page, display, words);
+      return { index, width, height, ...text, words, ...objects };
+    });
+  }
+
+  #setLinks(page: number, display: ReturnType<typeof displayMatrix>, words: Word[]): void {
+    const pdfium = this.#pdfium;
+    const s = this.#scratch;
+    pdfium.heap().i32[s >> 2] = 0;
+    for (let n = 0; n < MAX_LINKS && pdfium.FPDFLink_Enumerate(page, s, s + 4); n++) {
+      const link = pdfium.heap().i32[(s >> 2) + 1] ?? 0;
+      const action = pdfium.FPDFLink_GetAction(link);
+      if (
+        action === 0 ||
+        pdfium.FPDFAction_GetType(action) !== URI_ACTION ||
+        !pdfium.FPDFLink_GetAnnotRect(link, s + 16)
+      )
+        continue;
+      const f32 = pdfium.heap().f32;
+      const at = (s + 16) >> 2;
+      const box = mapBox(display, f32[at] ?? 0, f32[at + 3] ?? 0, f32[at + 2] ?? 0, f32[at + 1] ?? 0);
+      const href = decodeUtf8(
+        readSized(pdfium, (buffer, size) => pdfium.FPDFAction_GetURIPath(this.#document, action, buffer, size)),
+      ).trim();
+      if (href !== '') linkWords(words, box, href);
+    }
+  }
+
+  async renderGrey(index: number, dpi: number): Promise<GreyImage> {
+    return this.#withPage(index, (page, crop, rotation) => {
+      const pdfium = this.#pdfium;
+      const sideways = rotation === 90 || rotation === 270;
+      const pointsWide = sideways ? crop.y1 - crop.y0 : crop.x1 - crop.x0;
+      const pointsHigh = sideways ? crop.x1 - crop.x0 : crop.y1 - crop.y0;
+      const wanted = ((pointsWide * dpi) / 72) * ((pointsHigh * dpi) / 72);
+      const scale = (dpi / 72) * Math.min(1, Math.sqrt(DOCUMENT_LIMITS.pagePixels / wanted));
+      const width = Math.max(1, Math.floor(pointsWide * scale));
+      const height = Math.max(1, Math.floor(pointsHigh * scale));
+      const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, BITMAP_GREY, 0, 0);
+      if (bitmap === 0) throw new PageUnreadableError(`page ${index + 1} cannot be rendered`);
+      try {
+        pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xffffffff);
+        pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, RENDER_ANNOTATIONS);
+        const buffer = pdfium.FPDFBitmap_GetBuffer(bitmap);
+        const stride = pdfium.FPDFBitmap_GetStride(bitmap);
+        const heap = pdfium.heap().u8;
+        const pixels = new Uint8Array(width * height);
+        for (let y = 0; y < height; y++)
+          pixels.set(heap.subarray(buffer + y * stride, buffer + y * stride + width), y * width);
+        return { width, height, dpi: scale * 72, pixels };
+      } finally {
+        pdfium.FPDFBitmap_Destroy(bitmap);
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    guarded(() => {
+      this.#pdfium.FPDF_CloseDocument(this.#document);
+      this.#pdfium.free(this.#file);
+      this.#pdfium.free(this.#scratch);
+    });
+  }
+}
+
+/** Gives the link to the words whose centre its rectangle holds. */
+export function linkWords(words: readonly Word[], box: Box, href: string): void {
+  for (const word of words) {
+    const x = (word.box.x0 + word.box.x1) / 2;
+    const y = (word.box.y0 + word.box.y1) / 2;
+    if (x >= box.x0 - 1 && x <= box.x1 + 1 && y >= box.y0 - 1 && y <= box.y1 + 1) word.link = href;
+  }
+}

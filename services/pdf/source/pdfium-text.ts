@@ -1,0 +1,195 @@
+// Reads a page's characters out of PDFium with three calls a character and the rest once per text object.
+
+import { type FontFace, readFontFace } from './fonts.ts';
+import type { QuarterTurn } from './geometry.ts';
+import { concatenate, type Matrix, mapBox, turnBox } from './geometry.ts';
+import { glyphText, isSpaceCode } from './glyph-text.ts';
+import type { PageContent, TextStyle } from './page-model.ts';
+import { decodeUtf8, type Pdfium, readSized } from './pdfium-module.ts';
+import { WordBuilder } from './word-builder.ts';
+
+/** Characters read of one page; more is no page that anybody reads. */
+const MAX_CHARACTERS = 400_000;
+
+interface TextRun {
+  style: TextStyle;
+  direction: QuarterTurn;
+  invisible: boolean;
+  /** Baseline minus bottom of the loose box, in user space (only for upright text). */
+  looseDrop: number;
+  upright: boolean;
+}
+
+export type FontCache = Map<number, FontFace>;
+
+/**
+ * @param page, textPage PDFium handles
+ * @param display user space to the displayed frame
+ * @param scratch 64 bytes of module memory
+ */
+export function readText(
+  pdfium: Pdfium,
+  textPage: number,
+  display: Matrix,
+  width: number,
+  height: number,
+  scratch: number,
+  fonts: FontCache,
+): Pick<PageContent, 'words' | 'glyphs' | 'unmappedGlyphs'> {
+  const builder = new WordBuilder(width, height);
+  const styles = new Map<string, TextStyle>();
+  const runs = new Map<number, TextRun>();
+  const count = Math.min(pdfium.FPDFText_CountChars(textPage), MAX_CHARACTERS);
+  let glyphs = 0;
+  let unmapped = 0;
+  let lastObject = 0;
+  let run: TextRun | undefined;
+  for (let i = 0; i < count; i++) {
+    const code = pdfium.FPDFText_GetUnicode(textPage, i) >>> 0;
+    if (isSpaceCode(code)) {
+      builder.space();
+      continue;
+    }
+    const object = pdfium.FPDFText_GetTextObject(textPage, i);
+    if (object === 0 && code < 0x20) continue;
+    const text = glyphText(code);
+    if (text === '') continue;
+    glyphs++;
+    if (text === null) {
+      unmapped++;
+      continue;
+    }
+    if (object !== lastObject || !run) {
+      lastObject = object;
+      run = runs.get(object);
+      if (!run) {
+        run = readRun(pdfium, textPage, i, object, display, scratch, fonts, styles);
+        runs.set(object, run);
+      }
+    }
+    let x0: number;
+    let x1: number;
+    let baseline: number;
+    if (run.upright) {
+      pdfium.FPDFText_GetLooseCharBox(textPage, i, scratch);
+      const f32 = pdfium.heap().f32;
+      const left = f32[scratch >> 2] ?? 0;
+      const right = f32[(scratch >> 2) + 2] ?? 0;
+      const y = (f32[(scratch >> 2) + 3] ?? 0) + run.looseDrop;
+      const a = display.a * left + display.c * y + display.e;
+      const b = display.a * right + display.c * y + display.e;
+      x0 = a < b ? a : b;
+      x1 = a < b ? b : a;
+      baseline = display.b * left + display.d * y + display.f;
+    } else {
+      pdfium.FPDFText_GetCharBox(textPage, i, scratch, scratch + 8, scratch + 16, scratch + 24);
+      pdfium.FPDFText_GetCharOrigin(textPage, i, scratch + 32, scratch + 40);
+      const f64 = pdfium.heap().f64;
+      const at = scratch >> 3;
+      const turn = ((360 - run.direction) % 360) as QuarterTurn;
+      const tight = turnBox(
+        mapBox(display, f64[at] ?? 0, f64[at + 2] ?? 0, f64[at + 1] ?? 0, f64[at + 3] ?? 0),
+        turn,
+        width,
+        height,
+      );
+      const ox = f64[at + 4] ?? 0;
+      const oy = f64[at + 5] ?? 0;
+      const origin = turnBox(mapBox(display, ox, oy, ox, oy), turn, width, height);
+      x0 = Math.min(origin.x0, tight.x0);
+      x1 = Math.max(tight.x1, x0);
+      baseline = origin.y0;
+    }
+    if (!(Number.isFinite(x0) && Number.isFinite(x1) && Number.isFinite(baseline))) continue;
+    if (code > 0x7e && pdfium.FPDFText_HasUnicodeMapError(textPage, i) === 1) unmapped++;
+    builder.add({ text, code, x0, x1, baseline, style: run.style, direction: run.direction, invisible: run.invisible });
+  }
+  return { words: builder.finish(), glyphs, unmappedGlyphs: unmapped };
+}
+
+function readRun(
+  pdfium: Pdfium,
+  textPage: number,
+  index: number,
+  object: number,
+  display: Matrix,
+  scratch: number,
+  fonts: FontCache,
+  styles: Map<string, TextStyle>,
+): TextRun {
+  const matrix: Matrix = { a: 1, b: 0, c: 0, d: 1, e: 0, f: 0 };
+  if (pdfium.FPDFText_GetMatrix(textPage, index, scratch)) {
+    const f32 = pdfium.heap().f32;
+    const at = scratch >> 2;
+    matrix.a = f32[at] ?? 1;
+    matrix.b = f32[at + 1] ?? 0;
+    matrix.c = f32[at + 2] ?? 0;
+    matrix.d = f32[at + 3] ?? 1;
+  }
+  const shown = concatenate(matrix, { ...display, e: 0, f: 0 });
+  const angle = Math.atan2(shown.b, shown.a);
+  const direction = ((((Math.round((angle * 2) / Math.PI) % 4) + 4) % 4) * 90) as QuarterTurn;
+  const fontSize = pdfium.FPDFText_GetFontSize(textPage, index);
+  let size = Math.abs(fontSize) * Math.hypot(shown.c, shown.d);
+
+  pdfium.FPDFText_GetCharBox(textPage, index, scratch, scratch + 8, scratch + 16, scratch + 24);
+  pdfium.FPDFText_GetCharOrigin(textPage, index, scratch + 32, scratch + 40);
+  const f64 = pdfium.heap().f64;
+  const at = scratch >> 3;
+  const tightHeight =
+    direction % 180 === 0
+      ? Math.abs((f64[at + 3] ?? 0) - (f64[at + 2] ?? 0))
+      : Math.abs((f64[at + 1] ?? 0) - (f64[at] ?? 0));
+  const originY = f64[at + 5] ?? 0;
+  // Type 3 fonts carry their scale in the font's own matrix: the nominal size says nothing there.
+  if (!(size > 0.5) || tightHeight > size * 3) size = Math.max(tightHeight * 1.3, 1);
+  size = Math.min(size, 2000);
+  pdfium.FPDFText_GetLooseCharBox(textPage, index, scratch);
+  const looseBottom = pdfium.heap().f32[(scratch >> 2) + 3] ?? 0;
+  const upright = matrix.b === 0 && matrix.c === 0 && matrix.a > 0 && display.b === 0 && direction === 0;
+
+  const font = object === 0 ? 0 : pdfium.FPDFTextObj_GetFont(object);
+  let face = fonts.get(font);
+  if (!face) {
+    face = font === 0 ? readFontFace('') : readFace(pdfium, font);
+    fonts.set(font, face);
+  }
+  let color = 0;
+  let alpha = 255;
+  if (object !== 0 && pdfium.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)) {
+    const i32 = pdfium.heap().i32;
+    const p = scratch >> 2;
+    color = (((i32[p] ?? 0) & 255) << 16) | (((i32[p + 1] ?? 0) & 255) << 8) | ((i32[p + 2] ?? 0) & 255);
+    alpha = (i32[p + 3] ?? 255) & 255;
+  }
+  const mode = object === 0 ? 0 : pdfium.FPDFTextObj_GetTextRenderMode(object);
+  const rounded = Math.round(size * 20) / 20;
+  // Slanted upright fonts made by a skewed matrix are italic to the reader.
+  const skewed = direction === 0 && Math.abs(matrix.c) > Math.abs(matrix.d) * 0.15 && Math.abs(matrix.b) < 1e-3;
+  const key = `${font}|${rounded}|${color}|${skewed ? 1 : 0}|${mode === 2 ? 1 : 0}`;
+  let style = styles.get(key);
+  if (!style) {
+    style = {
+      font: face.name,
+      size: rounded,
+      bold: face.bold || mode === 2,
+      italic: face.italic || skewed,
+      monospace: face.monospace,
+      color,
+    };
+    styles.set(key, style);
+  }
+  return {
+    style,
+    direction,
+    invisible: mode === 3 || mode === 7 || alpha === 0,
+    looseDrop: originY - looseBottom,
+    upright,
+  };
+}
+
+function readFace(pdfium: Pdfium, font: number): FontFace {
+  const name = decodeUtf8(readSized(pdfium, (buffer, size) => pdfium.FPDFFont_GetBaseFontName(font, buffer, size)));
+  const flags = pdfium.FPDFFont_GetFlags(font);
+  return readFontFace(name, flags < 0 ? 0 : flags, pdfium.FPDFFont_GetWeight(font));
+}
