@@ -1,0 +1,49 @@
+// Every row of SPEC sections 2, 4, 5, 7, 8 and 9 and every line of DECISIONS, over HTTP against the started product, over both transports.
+import { after, before, describe, test } from 'node:test';
+import { type Product, startProduct, TRANSPORTS } from '../harness/product.ts';
+import { rows as blocks } from './blocks.rows.ts';
+import { rows as endpoints } from './endpoints.rows.ts';
+import { rows as formats } from './formats.rows.ts';
+import { rows as limits } from './limits.rows.ts';
+import { rows as options } from './options.rows.ts';
+import { rows as parsers } from './parsers.rows.ts';
+import { rows as redact } from './redact.rows.ts';
+import { rows as request } from './request.rows.ts';
+import { rows as response } from './response.rows.ts';
+import type { Row } from './row.ts';
+import { rows as running } from './running.rows.ts';
+import { rows as sdk } from './sdk.rows.ts';
+
+// What takes longest (a stalled upload waits 30 s) comes first, so that the rest runs beside it.
+const ROWS: readonly Row[] = [
+  ...limits,
+  ...endpoints,
+  ...request,
+  ...options,
+  ...formats,
+  ...parsers,
+  ...blocks,
+  ...redact,
+  ...response,
+  ...running,
+  ...sdk,
+];
+const only = process.env.ROWS === undefined ? undefined : new RegExp(process.env.ROWS, 'i');
+const chosen = ROWS.filter((row) => only === undefined || only.test(row.name));
+
+for (const transport of TRANSPORTS)
+  describe(`contract over ${transport}`, () => {
+    let product: Product;
+    before(async () => {
+      product = await startProduct({ transport });
+    });
+    after(async () => {
+      await product?.stop();
+    });
+
+    const declare = (rows: readonly Row[]) => {
+      for (const row of rows) test(row.name, { timeout: 240_000 }, (context) => row.run(product, context));
+    };
+    describe('rows side by side', { concurrency: 6 }, () => declare(chosen.filter((row) => !row.alone)));
+    describe('rows one after another', { concurrency: 1 }, () => declare(chosen.filter((row) => row.alone)));
+  });

@@ -1,0 +1,179 @@
+// SPEC 2.5 and the DECISIONS on redaction: entities, modes, styles, and every text that leaves.
+import assert from 'node:assert/strict';
+import { pdf } from '../harness/documents.ts';
+import { page, parsed, type Row, refused } from './row.ts';
+
+const TEXT =
+  'Contact Maria Gonzalez at maria.gonzalez@example.com or call +1 415 555 2671. She lives in Barcelona, Spain. Her card is 4111 1111 1111 1111 and the key is AKIAIOSFODNN7EXAMPLE.';
+const LETTER = page(`<main><h1>Letter</h1><p>${TEXT}</p><p>Nothing private stands here.</p></main>`);
+
+const BY_ENTITY = {
+  PERSON: 'Maria Gonzalez',
+  EMAIL: 'maria.gonzalez@example.com',
+  PHONE: '415 555 2671',
+  LOCATION: 'Barcelona',
+  FINANCIAL: '4111 1111 1111 1111',
+  SECRET: 'AKIAIOSFODNN7EXAMPLE',
+} as const;
+type Entity = keyof typeof BY_ENTITY;
+const ENTITIES = Object.keys(BY_ENTITY) as Entity[];
+
+const entityRows = ENTITIES.map(
+  (entity): Row => ({
+    name: `2.5 \`entities: ["${entity}"]\`: restricts redaction to this category, marked \`<${entity}>\``,
+    run: async (product) => {
+      const { markdown = '' } = await parsed(product, { ...LETTER, options: { redactPII: { entities: [entity] } } });
+      assert.ok(!markdown.includes(BY_ENTITY[entity]), markdown);
+      assert.ok(
+        markdown.includes(`<${entity}>`) || markdown.includes(`\\<${entity}>`) || markdown.includes(`&lt;${entity}`),
+        markdown,
+      );
+      for (const other of ENTITIES)
+        if (other !== entity) assert.ok(markdown.includes(BY_ENTITY[other]), `${other} stays: ${markdown}`);
+    },
+  }),
+);
+
+const modeRows = (['accurate', 'aggressive', 'fast'] as const).map(
+  (mode): Row => ({
+    name: `2.5 \`mode: ${mode}\`: redacts what is certain (email, phone, card, secret)`,
+    run: async (product) => {
+      const { markdown = '' } = await parsed(product, { ...LETTER, options: { redactPII: { mode } } });
+      for (const entity of ['EMAIL', 'PHONE', 'FINANCIAL', 'SECRET'] as const)
+        assert.ok(!markdown.includes(BY_ENTITY[entity]), `${entity}: ${markdown}`);
+      assert.match(markdown, /Nothing private stands here\./);
+    },
+  }),
+);
+
+export const rows: Row[] = [
+  ...entityRows,
+  ...modeRows,
+  {
+    name: '2.2 `redactPII: false` is the default: nothing is touched',
+    run: async (product) => {
+      const data = await parsed(product, LETTER);
+      for (const words of Object.values(BY_ENTITY)) assert.ok(data.markdown?.includes(words), words);
+      assert.equal(data.metadata.piiRedactions, undefined);
+    },
+  },
+  {
+    name: '2.2 and 2.5 `redactPII: true`: default settings, all supported entities, tags',
+    run: async (product) => {
+      const { markdown = '', metadata } = await parsed(product, { ...LETTER, options: { redactPII: true } });
+      for (const words of Object.values(BY_ENTITY)) assert.ok(!markdown.includes(words), `${words}: ${markdown}`);
+      assert.match(markdown, /<EMAIL>/);
+      assert.ok((metadata.piiRedactions?.EMAIL ?? 0) >= 1);
+    },
+  },
+  {
+    name: '2.5 `{}` means the same as true',
+    run: async (product) => {
+      const [one, other] = await Promise.all(
+        [true, {}].map((redactPII) => parsed(product, { ...LETTER, options: { redactPII } })),
+      );
+      assert.equal(one?.markdown, other?.markdown);
+    },
+  },
+  {
+    name: '2.5 `replaceStyle: tag` puts a marker such as `<EMAIL>`',
+    run: async (product) =>
+      assert.match(
+        (await parsed(product, { ...LETTER, options: { redactPII: { entities: ['EMAIL'], replaceStyle: 'tag' } } }))
+          .markdown ?? '',
+        /at <EMAIL> or/,
+      ),
+  },
+  {
+    name: '2.5 `replaceStyle: mask` replaces characters with `*`',
+    run: async (product) => {
+      const { markdown = '' } = await parsed(product, {
+        ...LETTER,
+        options: { redactPII: { entities: ['EMAIL'], replaceStyle: 'mask' } },
+      });
+      assert.match(markdown.replaceAll('\\*', '*'), /at \*{5,} or/);
+    },
+  },
+  {
+    name: '2.5 `replaceStyle: remove` deletes the fragment',
+    run: async (product) => {
+      const { markdown = '' } = await parsed(product, {
+        ...LETTER,
+        options: { redactPII: { entities: ['EMAIL'], replaceStyle: 'remove' } },
+      });
+      assert.match(markdown, /Gonzalez at +or call/);
+      assert.doesNotMatch(markdown, /example\.com|<EMAIL>|\*\*\*/);
+    },
+  },
+  {
+    name: 'DECISIONS redactPII covers every text that leaves: markdown, html, links, images, summary, metadata',
+    run: async (product) => {
+      const upload = page(
+        `<main><h1>Letter of maria.gonzalez@example.com</h1><p>${TEXT}</p><p><a href="https://example.com/u/maria.gonzalez@example.com">Profile</a><img alt="maria.gonzalez@example.com" src="https://example.com/maria.gonzalez@example.com.png"></p></main>`,
+        '<title>maria.gonzalez@example.com</title><meta name="description" content="Mail maria.gonzalez@example.com"><meta name="author" content="maria.gonzalez@example.com">',
+      );
+      const formats = ['markdown', 'html', 'links', 'images', 'summary'];
+      const data = await parsed(product, { ...upload, options: { formats, redactPII: { entities: ['EMAIL'] } } });
+      assert.doesNotMatch(JSON.stringify(data), /maria\.gonzalez@/);
+      for (const format of formats) assert.ok(format in data, format);
+    },
+  },
+  {
+    name: 'DECISIONS redactPII covers pages and blocks of a PDF',
+    run: async (product) => {
+      const file = await pdf([
+        { title: 'Letter', lines: ['Contact maria.gonzalez@example.com', 'Nothing private stands here.'] },
+      ]);
+      const data = await parsed(product, {
+        file,
+        fileName: 'letter.pdf',
+        options: { redactPII: true, parsers: [{ type: 'pdf', pages: true, blocks: true }] },
+      });
+      assert.doesNotMatch(JSON.stringify(data), /maria\.gonzalez/);
+      assert.match(data.pages?.[0]?.markdown ?? '', /<EMAIL>/);
+      assert.ok(data.blocks?.[0]?.items.some((item) => item.content.includes('<EMAIL>')));
+    },
+  },
+  {
+    name: 'DECISIONS redactPII covers metadata, the file name aside or redacted alike',
+    run: async (product) => {
+      const file = await pdf([{ lines: ['Plain words.'] }], { title: 'For maria.gonzalez@example.com' });
+      const data = await parsed(product, { file, fileName: 'letter.pdf', options: { redactPII: true } });
+      assert.doesNotMatch(JSON.stringify(data), /maria\.gonzalez/);
+    },
+  },
+  ...['rawHtml', { type: 'rawHtml' }].map(
+    (format): Row => ({
+      name: `DECISIONS redactPII with rawHtml: 400 (${JSON.stringify(format)})`,
+      run: async (product) => {
+        const body = await refused(
+          product,
+          { ...LETTER, options: { formats: ['markdown', format], redactPII: true } },
+          400,
+          'BAD_REQUEST',
+        );
+        assert.match(body.error, /rawHtml/);
+      },
+    }),
+  ),
+  {
+    name: 'DECISIONS redactPII: false with rawHtml is fine',
+    run: async (product) =>
+      assert.equal(
+        (await parsed(product, { ...LETTER, options: { formats: ['rawHtml'], redactPII: false } })).rawHtml,
+        LETTER.file,
+      ),
+  },
+  {
+    name: '2.5 redaction works over a CSV too',
+    run: async (product) => {
+      const { markdown = '' } = await parsed(product, {
+        file: 'name,mail\nAnna,anna@example.com\nBob,bob@example.org\n',
+        fileName: 'mails.csv',
+        options: { redactPII: { entities: ['EMAIL'] } },
+      });
+      assert.equal([...markdown.matchAll(/<EMAIL>/g)].length, 2, markdown);
+      assert.doesNotMatch(markdown, /@example/);
+    },
+  },
+];

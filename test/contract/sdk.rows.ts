@@ -1,0 +1,136 @@
+// DECISIONS: the provider's public SDKs work unchanged when only their API URL is set.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Firecrawl } from 'firecrawl';
+import { CONTENT, pdf } from '../harness/documents.ts';
+import type { Product } from '../harness/product.ts';
+import { type Row, SMALL_CSV } from './row.ts';
+
+const run = promisify(execFile);
+const PYTHON_SDK = 'firecrawl-py==4.53.0';
+
+const client = (product: Product) => new Firecrawl({ apiKey: product.key, apiUrl: product.url });
+
+/** A Python with the SDK, in a virtual environment kept between runs. @throws Error where it cannot be had */
+const pythonWithSdk = (() => {
+  let ready: Promise<string> | undefined;
+  return () => {
+    ready ??= (async () => {
+      const folder = fileURLToPath(
+        new URL(`../../node_modules/.cache/${PYTHON_SDK.replace('==', '-')}`, import.meta.url),
+      );
+      const python = join(folder, 'bin/python');
+      const finished = join(folder, 'lib/.installed');
+      try {
+        await access(finished);
+      } catch {
+        await mkdir(folder, { recursive: true });
+        await run('python3', ['-m', 'venv', folder], { timeout: 60_000 });
+        await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', PYTHON_SDK], {
+          timeout: 180_000,
+        });
+        await mkdir(finished);
+      }
+      return python;
+    })();
+    return ready;
+  };
+})();
+
+const PYTHON_PROGRAM = `
+import json, sys
+from firecrawl import Firecrawl
+from firecrawl.v2.types import ParseFile
+url, key, path = sys.argv[1:4]
+client = Firecrawl(api_key=key, api_url=url)
+plain = client.parse(ParseFile(filename="boats.csv", content=open(path, "rb").read(), content_type="text/csv"))
+print(json.dumps({"markdown": plain.markdown}))
+`;
+
+export const rows: Row[] = [
+  {
+    name: 'DECISIONS npm `firecrawl`: parse(file) with its own defaults',
+    run: async (product) => {
+      const document = await client(product).parse({
+        data: Buffer.from(SMALL_CSV.file),
+        filename: 'boats.csv',
+        contentType: 'text/csv',
+      });
+      assert.match(document.markdown ?? '', /seventeen herons/);
+      assert.equal(document.metadata?.statusCode, 200);
+    },
+  },
+  {
+    name: 'DECISIONS npm `firecrawl`: formats, parsers, timeout and redaction',
+    run: async (product) => {
+      const data = await pdf([{ title: CONTENT.title, lines: ['Write to anna@example.com.'] }]);
+      const document = await client(product).parse(
+        { data, filename: 'report.pdf', contentType: 'application/pdf' },
+        {
+          formats: ['markdown', 'html', 'links'],
+          parsers: [{ type: 'pdf', mode: 'auto', pages: true, blocks: true }],
+          timeout: 60_000,
+          redactPII: true,
+          onlyMainContent: true,
+        },
+      );
+      assert.match(document.markdown ?? '', /<EMAIL>/);
+      assert.ok(document.html && document.links);
+      assert.equal(document.pages?.[0]?.pageNumber, 1);
+      assert.ok((document.blocks?.[0]?.items.length ?? 0) > 0);
+    },
+  },
+  {
+    name: 'DECISIONS npm `firecrawl`: an error comes back with its status and message',
+    run: async (product) => {
+      await assert.rejects(
+        client(product).parse({ data: Buffer.from('words'), filename: 'notes.txt' }),
+        (error: Error & { status?: number }) => {
+          assert.equal(error.status, 400);
+          assert.match(error.message, /\.pdf/);
+          return true;
+        },
+      );
+    },
+  },
+  {
+    name: 'DECISIONS npm `firecrawl`: a wrong key is an error, not a hang',
+    run: async (product) => {
+      const stranger = new Firecrawl({ apiKey: 'fc-not-a-key-000', apiUrl: product.url });
+      await assert.rejects(
+        stranger.parse({ data: Buffer.from('a'), filename: 'a.csv' }),
+        (error: Error & { status?: number }) => error.status === 401,
+      );
+    },
+  },
+  {
+    name: `DECISIONS Python \`${PYTHON_SDK}\`: parse(file) with its own defaults`,
+    run: async (product, context) => {
+      let python: string;
+      try {
+        python = await pythonWithSdk();
+      } catch (error) {
+        if (process.env.CI) throw error;
+        context.skip('the Python SDK could not be installed here');
+        return;
+      }
+      const { mkdtemp, writeFile, rm } = await import('node:fs/promises');
+      const folder = await mkdtemp(join((await import('node:os')).tmpdir(), 'parsemesh-python-'));
+      try {
+        await writeFile(join(folder, 'boats.csv'), SMALL_CSV.file);
+        const { stdout } = await run(
+          python,
+          ['-c', PYTHON_PROGRAM, product.url, product.key, join(folder, 'boats.csv')],
+          { timeout: 60_000 },
+        );
+        assert.match(JSON.parse(stdout).markdown, /seventeen herons/);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  },
+];
