@@ -35,6 +35,8 @@ export interface ConvertedDocument {
   genre: 'webpage' | 'document';
   /** Semantic HTML, a fragment or a whole document. Empty for a paged document (its blocks hold the HTML). */
   html: string;
+  /** The HTML is XHTML: `<a/>` ends the element, CDATA is text. */
+  xhtml?: boolean;
   /** The upload's own text where it was HTML; otherwise the converter's HTML is the raw HTML. */
   rawHtml?: string;
   /** Markdown made without a DOM, for tables too large for one (CSV). The HTML is then rendered only if asked for. */

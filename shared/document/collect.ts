@@ -1,0 +1,149 @@
+// Reads inline HTML into the flat tokens that inline.ts writes: text, marks, breaks, images, code, formulas, footnote references.
+import type { ChildNode, Element } from 'domhandler';
+import { isElement, isText, textOf } from './dom.ts';
+import { BLOCK, SILENT } from './elements.ts';
+import { codeSpan, escapeDestination, escapeText, titlePart } from './escape.ts';
+import type { Footnotes } from './footnotes.ts';
+import type { InlineToken, Mark } from './inline.ts';
+import { formulaMarkdown, formulaOf } from './math.ts';
+
+/** What Markdown needs to know of the whole document while it writes a part. */
+export interface MarkdownScope {
+  footnotes: Footnotes;
+  /** Inline elements that hold blocks. */
+  holders: ReadonlySet<Element>;
+}
+
+export interface CollectContext {
+  scope: MarkdownScope;
+  cell: boolean;
+  heading: boolean;
+}
+
+const STRONG: Mark = { kind: 'strong' };
+const EM: Mark = { kind: 'em' };
+const SIMPLE_MARKS: ReadonlyMap<string, Mark> = new Map([
+  ['b', STRONG],
+  ['strong', STRONG],
+  ['i', EM],
+  ['em', EM],
+  ['s', { kind: 'del' }],
+  ['del', { kind: 'del' }],
+  ['strike', { kind: 'del' }],
+  ['sub', { kind: 'sub' }],
+  ['sup', { kind: 'sup' }],
+]);
+const CODE = new Set(['code', 'kbd', 'samp', 'tt']);
+/** The text of links that only point at the heading they stand in. */
+const PERMALINK = /^[#¶§🔗\s\u200b]*$/u;
+
+/** Marks that an element sets, by its name or its style attribute. */
+export function marksOf(element: Element): Mark[] {
+  const { style } = element.attribs;
+  const named = SIMPLE_MARKS.get(element.name);
+  if (style === undefined) return named ? [named] : [];
+  const marks: Mark[] = [];
+  const weight = /font-weight\s*:\s*([\w-]+)/i.exec(style)?.[1]?.toLowerCase();
+  const bold =
+    weight === undefined ? named === STRONG : weight === 'bold' || weight === 'bolder' || Number(weight) >= 600;
+  const slant = /font-style\s*:\s*(\w+)/i.exec(style)?.[1]?.toLowerCase();
+  const italic = slant === undefined ? named === EM : slant === 'italic' || slant === 'oblique';
+  if (bold) marks.push(STRONG);
+  if (italic) marks.push(EM);
+  if (named && named !== STRONG && named !== EM) marks.push(named);
+  else if (/text-decoration(?:-line)?\s*:[^;]*line-through/i.test(style)) marks.push({ kind: 'del' });
+  return marks;
+}
+
+/** The link an anchor sets, or undefined where it leads nowhere. */
+export function linkOf(element: Element): Mark | undefined {
+  const href = element.attribs.href?.trim();
+  if (element.name !== 'a' || href === undefined || href === '' || href === '#') return undefined;
+  return { kind: 'link', href, ...(element.attribs.title ? { title: element.attribs.title } : {}) };
+}
+
+/** Adds the tokens of `nodes`. Recursion is bounded by the tree's depth limit. */
+export function collectInline(
+  nodes: readonly ChildNode[],
+  context: CollectContext,
+  tokens: InlineToken[],
+): InlineToken[] {
+  for (const node of nodes) {
+    if (isText(node)) tokens.push({ type: 'text', text: node.data });
+    else if (isElement(node)) collectElement(node, context, tokens);
+  }
+  return tokens;
+}
+
+function collectElement(element: Element, context: CollectContext, tokens: InlineToken[]): void {
+  const number = context.scope.footnotes.references.get(element);
+  if (number !== undefined) {
+    tokens.push({ type: 'raw', text: `[^${number}]` });
+    return;
+  }
+  const { name } = element;
+  if (name === 'br') {
+    tokens.push({ type: 'break', soft: false });
+    return;
+  }
+  if (name === 'img') {
+    tokens.push({ type: 'raw', text: imageMarkdown(element, context.cell) });
+    return;
+  }
+  const formula = formulaOf(element);
+  if (formula) {
+    tokens.push({ type: 'raw', text: formulaMarkdown(formula, context.cell || context.heading) });
+    return;
+  }
+  if (SILENT.has(name) || context.scope.footnotes.backlinks.has(element)) return;
+  if (CODE.has(name)) collectCode(element, context, tokens);
+  else if (name === 'q') {
+    tokens.push({ type: 'text', text: '“' });
+    collectInline(element.children, context, tokens);
+    tokens.push({ type: 'text', text: '”' });
+  } else if (BLOCK.has(name) || context.scope.holders.has(element)) {
+    tokens.push({ type: 'break', soft: true });
+    collectMarked(element, context, tokens);
+    tokens.push({ type: 'break', soft: true });
+  } else collectMarked(element, context, tokens);
+}
+
+function collectMarked(element: Element, context: CollectContext, tokens: InlineToken[]): void {
+  const marks = marksOf(element);
+  const link = linkOf(element);
+  if (link) {
+    if (context.heading && link.href?.includes('#') && PERMALINK.test(textOf(element.children)) && !hasImage(element))
+      return;
+    marks.push(link);
+  }
+  for (const mark of marks) tokens.push({ type: 'open', mark });
+  const before = tokens.length;
+  collectInline(element.children, context, tokens);
+  if (link && tokens.length === before && element.attribs['aria-label'])
+    tokens.push({ type: 'text', text: element.attribs['aria-label'] });
+  for (let index = marks.length - 1; index >= 0; index--) tokens.push({ type: 'close', mark: marks[index]! });
+}
+
+function hasImage(element: Element): boolean {
+  return element.children.some((child) => isElement(child) && (child.name === 'img' || hasImage(child)));
+}
+
+/** Code keeps its text as it is; a link that fills it goes around it. */
+function collectCode(element: Element, context: CollectContext, tokens: InlineToken[]): void {
+  const span = codeSpan(textOf(element.children), context.cell);
+  if (span === '') return;
+  const children = element.children.filter((child) => !(isText(child) && child.data.trim() === ''));
+  const only = children.length === 1 ? children[0] : undefined;
+  const link = isElement(only) ? linkOf(only) : undefined;
+  if (link) tokens.push({ type: 'open', mark: link });
+  tokens.push({ type: 'raw', text: span });
+  if (link) tokens.push({ type: 'close', mark: link });
+}
+
+/** `![alt](src "title")`; an emptied source (removeBase64Images) leaves `![alt]()`; an image without source and words leaves nothing. */
+export function imageMarkdown(element: Element, cell: boolean): string {
+  const { src, alt, title } = element.attribs;
+  const words = escapeText((alt ?? '').replace(/\s+/g, ' ').trim(), { lineStart: false, cell, link: true });
+  if (src === undefined && words === '') return '';
+  return `![${words}](${escapeDestination(src?.trim() ?? '')}${titlePart(title, cell)})`;
+}

@@ -1,0 +1,76 @@
+// Small questions about nodes that every stage of the pipeline asks the same way.
+import { type ChildNode, Element, type ParentNode, Text } from 'domhandler';
+import { BLOCK, SILENT } from './elements.ts';
+import { setChildren } from './tree.ts';
+
+export function isElement(node: unknown): node is Element {
+  return node instanceof Element;
+}
+
+export function isText(node: unknown): node is Text {
+  return node instanceof Text;
+}
+
+/** Walks a tree in document order without recursion. `enter` gives false to leave an element's content out. */
+export function walk(roots: readonly ChildNode[], enter: (node: ChildNode) => boolean | undefined): void {
+  const pending: ChildNode[] = [];
+  for (let index = roots.length - 1; index >= 0; index--) pending.push(roots[index]!);
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (enter(node) === false || !isElement(node)) continue;
+    for (let index = node.children.length - 1; index >= 0; index--) pending.push(node.children[index]!);
+  }
+}
+
+/** All text below the nodes, as it stands, without scripts and other silent elements. */
+export function textOf(nodes: readonly ChildNode[]): string {
+  const parts: string[] = [];
+  walk(nodes, (node) => {
+    if (isText(node)) parts.push(node.data);
+    else if (isElement(node)) {
+      if (SILENT.has(node.name)) return false;
+      if (node.name === 'br') parts.push('\n');
+    }
+    return true;
+  });
+  return parts.join('');
+}
+
+/** Removes a set of elements from a tree in one pass over the parents concerned. */
+export function removeElements(elements: Iterable<Element>): void {
+  const doomed = new Set<ChildNode>(elements);
+  const parents = new Set<ParentNode>();
+  for (const element of doomed) if (element.parent) parents.add(element.parent);
+  for (const parent of parents)
+    setChildren(
+      parent,
+      parent.children.filter((child) => !doomed.has(child)),
+    );
+  for (const element of doomed) element.parent = null;
+}
+
+/**
+ * Elements that are inline by name but hold blocks (`<a><div>`), so that they must be laid out as blocks.
+ * One pass over the whole tree: asking each element for itself would be quadratic in depth.
+ */
+export function findBlockHolders(roots: readonly ChildNode[]): Set<Element> {
+  const holders = new Set<Element>();
+  walk(roots, (node) => {
+    if (!isElement(node)) return true;
+    if (SILENT.has(node.name)) return false;
+    if (!BLOCK.has(node.name)) return true;
+    for (
+      let parent = node.parent;
+      isElement(parent) && !BLOCK.has(parent.name) && !holders.has(parent);
+      parent = parent.parent
+    )
+      holders.add(parent);
+    return true;
+  });
+  return holders;
+}
+
+/** Words of the class attribute. */
+export function classWords(element: Element): string[] {
+  const value = element.attribs.class;
+  return value ? value.split(/\s+/).filter((word) => word !== '') : [];
+}

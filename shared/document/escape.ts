@@ -1,0 +1,95 @@
+// Keeps text that only looks like Markdown from being read as Markdown, with as few backslashes as that takes.
+
+export interface EscapeContext {
+  /** The text opens a line, where block markers count. */
+  lineStart: boolean;
+  /** Inside a pipe table, where `|` ends a cell. */
+  cell: boolean;
+  /** Inside link text, where brackets must not close it. */
+  link: boolean;
+}
+
+const SPECIAL = /[\\`*_<&~|[\]]/g;
+const ENTITY = /&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});/y;
+const WORD = /[\p{L}\p{N}]/u;
+const PUNCTUATION = /[!-/:-@[-`{-~]/;
+const LINE_START = /^(?:#{1,6}(?=\s|$)|>|[-+](?=\s|$)|(?:-\s*){3,}$|=+\s*$|-+\s*$|~~~)/;
+const ORDINAL = /^(\d{1,9})([.)])(?=\s|$)/;
+const TASK = /^\[[ xX]\](?=\s|$)/;
+
+/** Escapes one run of text for GitHub-flavoured Markdown (CommonMark 2.4 and the GFM extensions that this product writes). */
+export function escapeText(text: string, context: EscapeContext): string {
+  let escaped = text.replace(SPECIAL, (mark, index: number) =>
+    isLive(text, mark, index, context) ? `\\${mark}` : mark,
+  );
+  if (context.lineStart) {
+    if (LINE_START.test(escaped) || TASK.test(escaped)) escaped = `\\${escaped}`;
+    else escaped = escaped.replace(ORDINAL, '$1\\$2');
+  }
+  return escaped;
+}
+
+/** Whether the mark at `index` would be read as Markdown. */
+function isLive(text: string, mark: string, index: number, context: EscapeContext): boolean {
+  const before = text[index - 1] ?? '';
+  const after = text[index + 1] ?? '';
+  switch (mark) {
+    case '\\':
+      return after === '' || PUNCTUATION.test(after);
+    case '*':
+      return !(isGap(before) && isGap(after)) || (context.lineStart && index === 0);
+    case '_':
+      if (isGap(before) && isGap(after)) return context.lineStart && index === 0;
+      return !(WORD.test(before) && WORD.test(after));
+    case '<':
+      return /[A-Za-z/!?]/.test(after) || after === '';
+    case '&':
+      ENTITY.lastIndex = index;
+      return ENTITY.test(text);
+    case '~':
+      return before === '~' || after === '~';
+    case '|':
+      return context.cell;
+    case '[':
+      return context.link || after === '^';
+    case ']':
+      return context.link || after === '(' || after === ':';
+    default:
+      return true;
+  }
+}
+
+function isGap(character: string): boolean {
+  return character === '' || character === ' ' || character === '\n';
+}
+
+/** A destination for `[...](here)`: what would end it early is percent-encoded or escaped (CommonMark 6.3). */
+export function escapeDestination(url: string): string {
+  const encoded = url.replace(/[\s<>\u0000-\u001f|\\]/g, (character) => encodeURIComponent(character));
+  let depth = 0;
+  let balanced = true;
+  for (const character of encoded) {
+    if (character === '(') depth++;
+    else if (character === ')' && --depth < 0) balanced = false;
+  }
+  return balanced && depth === 0 && depth < 32 ? encoded : encoded.replaceAll('(', '%28').replaceAll(')', '%29');
+}
+
+/** ` "title"`, or nothing where there is none. */
+export function titlePart(title: string | undefined, cell = false): string {
+  const text = title?.replace(/\s+/g, ' ').trim();
+  if (!text) return '';
+  const escaped = text.replace(/["\\]/g, '\\$&');
+  return ` "${cell ? escaped.replaceAll('|', '\\|') : escaped}"`;
+}
+
+/** A code span of any text (CommonMark 6.1): the fence is longer than every run of backticks in it. */
+export function codeSpan(text: string, cell: boolean): string {
+  const flat = text.replace(/\s+/g, ' ');
+  if (flat.trim() === '') return flat === '' ? '' : ' ';
+  let longest = 0;
+  for (const run of flat.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
+  const fence = '`'.repeat(longest === 0 ? 1 : longest + 1);
+  const body = cell ? flat.trim().replaceAll('|', '\\|') : flat.trim();
+  return body.startsWith('`') || body.endsWith('`') ? `${fence} ${body} ${fence}` : `${fence}${body}${fence}`;
+}

@@ -1,0 +1,234 @@
+// Turns a run of inline content into one line of Markdown: first a flat list of tokens, then whitespace, marks and escapes over that list.
+import { escapeDestination, escapeText, titlePart } from './escape.ts';
+
+/** A span that opens and closes. Two of the same simple kind that touch become one. */
+export interface Mark {
+  kind: 'strong' | 'em' | 'del' | 'sub' | 'sup' | 'link';
+  href?: string;
+  title?: string;
+}
+
+export type InlineToken =
+  | { type: 'text'; text: string }
+  /** Finished Markdown: an image, a code span, a formula, a footnote reference. */
+  | { type: 'raw'; text: string }
+  | { type: 'open'; mark: Mark }
+  | { type: 'close'; mark: Mark }
+  /** `soft`: a block edge inside inline content; a line break only between text. */
+  | { type: 'break'; soft: boolean };
+
+export interface InlineContext {
+  /** Inside a pipe table: breaks are `<br>`. */
+  cell: boolean;
+  /** Inside a heading: breaks are spaces, and bold says nothing. */
+  heading: boolean;
+}
+
+const SPACE = /[\s\u00a0\u2028\u2029]+/g;
+const INVISIBLE = /[\u0000-\u0008\u000e-\u001f\u007f\u00ad\u200b\ufeff\ufffe\uffff]/g;
+const DELIMITER: Partial<Record<Mark['kind'], string>> = { strong: '**', em: '*', del: '~~' };
+const TAG: Partial<Record<Mark['kind'], string>> = { strong: 'strong', em: 'em', del: 'del', sub: 'sub', sup: 'sup' };
+const WORD_GAP = /[\s]/;
+const PUNCTUATION = /[\p{P}\p{S}]/u;
+
+/** Characters that show nothing and only break words and searches go; every kind of space is one space. */
+export function collapseSpace(text: string): string {
+  return text.replace(INVISIBLE, '').replace(SPACE, ' ');
+}
+
+/** Splits a token list at two or more breaks in a row, where the source means a new paragraph; marks reopen in the next. */
+export function splitParagraphs(tokens: InlineToken[]): InlineToken[][] {
+  const paragraphs: InlineToken[][] = [];
+  let current: InlineToken[] = [];
+  let breaks = 0;
+  let sinceBreak: InlineToken[] = [];
+  const active: Mark[] = [];
+  for (const token of tokens) {
+    if (token.type === 'break') {
+      breaks++;
+      sinceBreak.push(token);
+      continue;
+    }
+    const blank = token.type === 'text' && token.text.trim() === '';
+    if (breaks > 0 && blank) {
+      sinceBreak.push(token);
+      continue;
+    }
+    if (breaks >= 2) {
+      for (let index = active.length - 1; index >= 0; index--) current.push({ type: 'close', mark: active[index]! });
+      paragraphs.push(current);
+      current = active.map((mark) => ({ type: 'open', mark }));
+    } else for (const held of sinceBreak) current.push(held);
+    breaks = 0;
+    sinceBreak = [];
+    if (token.type === 'open') active.push(token.mark);
+    else if (token.type === 'close') active.pop();
+    current.push(token);
+  }
+  paragraphs.push(current);
+  return paragraphs;
+}
+
+/** One line of Markdown (with `\` line ends where the source breaks lines), or an empty string. */
+export function renderInline(tokens: InlineToken[], context: InlineContext): string {
+  return write(settle(tokens, context), context);
+}
+
+/** Puts spaces outside marks, drops marks that hold nothing or repeat one that is open, joins neighbours of one kind. */
+function settle(tokens: InlineToken[], context: InlineContext): InlineToken[] {
+  const settled: InlineToken[] = [];
+  /** Marks opened since the last content, with whether they are written. */
+  const stack: { mark: Mark; written: boolean; skipped: boolean }[] = [];
+  const activeKinds = new Map<string, number>();
+  let space = false;
+  let pendingBreak = false;
+
+  const content = (): void => {
+    const started = settled.length > 0;
+    if (pendingBreak && started) settled.push({ type: 'break', soft: false });
+    else if (space && started) addText(settled, ' ');
+    space = false;
+    pendingBreak = false;
+    for (const entry of stack) {
+      if (entry.written || entry.skipped) continue;
+      entry.written = true;
+      const last = settled[settled.length - 1];
+      if (last?.type === 'close' && last.mark.kind === entry.mark.kind && entry.mark.kind !== 'link') settled.pop();
+      else settled.push({ type: 'open', mark: entry.mark });
+    }
+  };
+
+  for (const token of tokens) {
+    if (token.type === 'text') {
+      const text = collapseSpace(token.text);
+      const body = text.trim();
+      if (text.startsWith(' ')) space = true;
+      if (body === '') continue;
+      content();
+      addText(settled, body);
+      if (text.endsWith(' ')) space = true;
+    } else if (token.type === 'raw') {
+      if (token.text === ' ') space = true;
+      else if (token.text !== '') {
+        content();
+        settled.push(token);
+      }
+    } else if (token.type === 'break') {
+      if (context.heading) space = true;
+      else pendingBreak = true;
+    } else if (token.type === 'open') {
+      const { kind } = token.mark;
+      const skipped = (activeKinds.get(kind) ?? 0) > 0 || (context.heading && kind === 'strong');
+      activeKinds.set(kind, (activeKinds.get(kind) ?? 0) + 1);
+      stack.push({ mark: token.mark, written: false, skipped });
+    } else {
+      const entry = stack.pop();
+      if (!entry) continue;
+      activeKinds.set(entry.mark.kind, (activeKinds.get(entry.mark.kind) ?? 1) - 1);
+      if (entry.written) settled.push({ type: 'close', mark: entry.mark });
+    }
+  }
+  while (stack.length > 0) {
+    const entry = stack.pop();
+    if (entry?.written) settled.push({ type: 'close', mark: entry.mark });
+  }
+  return settled;
+}
+
+function addText(tokens: InlineToken[], text: string): void {
+  const last = tokens[tokens.length - 1];
+  if (last?.type === 'text') last.text += text;
+  else tokens.push({ type: 'text', text });
+}
+
+function write(tokens: InlineToken[], context: InlineContext): string {
+  const asTag = unreadableDelimiters(tokens);
+  let out = '';
+  let links = 0;
+  let lineStart = !context.cell && !context.heading;
+  tokens.forEach((token, index) => {
+    switch (token.type) {
+      case 'text': {
+        let text = escapeText(token.text, { lineStart, cell: context.cell, link: links > 0 });
+        const next = tokens[index + 1];
+        if (text.endsWith('!') && next?.type === 'open' && next.mark.kind === 'link') text = `${text.slice(0, -1)}\\!`;
+        out += text;
+        lineStart = false;
+        break;
+      }
+      case 'raw':
+        out += token.text;
+        lineStart = false;
+        break;
+      case 'break':
+        out = out.trimEnd();
+        out += context.cell ? '<br>' : '\\\n';
+        lineStart = !context.cell;
+        break;
+      case 'open':
+        if (token.mark.kind === 'link') {
+          out += '[';
+          links++;
+        } else out += delimiter(token.mark, asTag.has(index), false);
+        lineStart = false;
+        break;
+      case 'close':
+        if (token.mark.kind === 'link') {
+          const href = escapeDestination(token.mark.href ?? '');
+          out += `](${href}${titlePart(token.mark.title, context.cell)})`;
+          links--;
+        } else out += delimiter(token.mark, asTag.has(index), true);
+        break;
+    }
+  });
+  if (context.heading) out = out.replace(/(^|\s)(#+)$/, '$1\\$2');
+  return out.trim();
+}
+
+function delimiter(mark: Mark, asTag: boolean, closing: boolean): string {
+  const sign = DELIMITER[mark.kind];
+  if (sign !== undefined && !asTag) return sign;
+  return `<${closing ? '/' : ''}${TAG[mark.kind] ?? 'span'}>`;
+}
+
+/**
+ * Indexes of the open and close tokens whose delimiter would not be read as one where it stands
+ * (CommonMark 6.2, left- and right-flanking): those become HTML tags.
+ */
+function unreadableDelimiters(tokens: InlineToken[]): Set<number> {
+  const asTag = new Set<number>();
+  const opens: number[] = [];
+  tokens.forEach((token, index) => {
+    if (token.type === 'open') opens.push(index);
+    if (token.type !== 'close') return;
+    const start = opens.pop();
+    if (start === undefined || DELIMITER[token.mark.kind] === undefined) return;
+    const opensWell = flanks(edge(tokens, start, 1), edge(tokens, start, -1));
+    const closesWell = flanks(edge(tokens, index, -1), edge(tokens, index, 1));
+    if (!opensWell || !closesWell) asTag.add(start).add(index);
+  });
+  return asTag;
+}
+
+/** Whether a delimiter between `inner` (the marked side) and `outer` is read as one. */
+function flanks(inner: string, outer: string): boolean {
+  if (inner === '' || WORD_GAP.test(inner)) return false;
+  if (!PUNCTUATION.test(inner)) return true;
+  return outer === '' || WORD_GAP.test(outer) || PUNCTUATION.test(outer);
+}
+
+/** The character that stands beside a token in the given direction, past other delimiters. */
+function edge(tokens: InlineToken[], from: number, step: 1 | -1): string {
+  for (let index = from + step; ; index += step) {
+    const token = tokens[index];
+    if (token === undefined) return '';
+    if (token.type === 'break') return '\n';
+    if (token.type === 'text' || token.type === 'raw') {
+      const characters = step === 1 ? token.text.slice(0, 2) : token.text.slice(-2);
+      const points = [...characters];
+      return (step === 1 ? points[0] : points[points.length - 1]) ?? '';
+    }
+    if (token.mark.kind === 'link') return token.type === 'open' ? '[' : ')';
+    if (token.mark.kind === 'sub' || token.mark.kind === 'sup') return step === 1 ? '<' : '>';
+  }
+}

@@ -1,0 +1,173 @@
+// Renders a paged document: every block on its own, so that where a block stands in the Markdown is known by construction.
+import type { ChildNode } from 'domhandler';
+import type { RenderOptions } from '../contract/jobs.ts';
+import type { Block, PageBlocks, RecordFields } from '../contract/response.ts';
+import { listImages, listLinks, settleAddresses } from './addresses.ts';
+import { removeCode } from './clean.ts';
+import type { ConvertedDocument, PagedBlock, PagedPage } from './document.ts';
+import { isElement, removeElements } from './dom.ts';
+import { findFootnotes } from './footnotes.ts';
+import { toMarkdown } from './markdown.ts';
+import { type RenderedRecord, serialize } from './render.ts';
+import { selectAll, selectorEngine } from './selectors.ts';
+import { parseHtml } from './tree.ts';
+
+const BETWEEN_BLOCKS = '\n\n';
+
+interface RenderedBlock {
+  block: PagedBlock;
+  nodes: ChildNode[];
+  content: string;
+  /** Part of the Markdown, `pages`, html, links and images. */
+  shown: boolean;
+}
+
+/** Fills the asked-for fields from pages of blocks (SPEC 2.4, 2.6, 2.7). */
+export function renderPaged(
+  document: ConvertedDocument,
+  pages: readonly PagedPage[],
+  options: RenderOptions,
+): RenderedRecord {
+  const wanted = new Set(options.fields);
+  const fields: RecordFields = {};
+  if (wanted.has('rawHtml'))
+    fields.rawHtml =
+      document.rawHtml ??
+      sections(pages.map((page) => [page.pageNumber, page.blocks.map((block) => block.html).join('\n')]));
+  const rendered = renderBlocks(pages, options);
+  if (wanted.has('html'))
+    fields.html = sections(
+      pages.map((page, index) => [
+        page.pageNumber,
+        shown(rendered[index])
+          .map((one) => serialize(one.nodes))
+          .join('\n'),
+      ]),
+    );
+  if (wanted.has('links') || wanted.has('images')) {
+    const nodes = rendered.flatMap((page) => shown(page).flatMap((one) => one.nodes));
+    if (wanted.has('links')) fields.links = listLinks(nodes);
+    if (wanted.has('images')) fields.images = listImages(nodes);
+  }
+  if (wanted.has('markdown') || wanted.has('blocks')) {
+    const joined = joinBlocks(pages, rendered, options.pdf.pageMarkers);
+    if (wanted.has('markdown')) fields.markdown = joined.markdown;
+    if (wanted.has('blocks'))
+      fields.blocks = pages.map((page, index) => pageBlocks(page, rendered[index] ?? [], joined.spans));
+  }
+  if (wanted.has('pages'))
+    fields.pages = pages.map((page, index) => ({
+      pageNumber: page.pageNumber,
+      markdown: joinPage(shown(rendered[index])),
+    }));
+  return { fields, metadata: document.metadata, warnings: document.warnings };
+}
+
+function shown(blocks: RenderedBlock[] | undefined): RenderedBlock[] {
+  return (blocks ?? []).filter((one) => one.shown && one.content !== '');
+}
+
+function sections(pages: [number, string][]): string {
+  return pages
+    .map(([number, html]) => `<section data-page="${number}">\n${html}${html === '' ? '' : '\n'}</section>`)
+    .join('\n');
+}
+
+/** Each block's tree, filtered as the options ask, and its Markdown. Footnotes are numbered through the whole document. */
+function renderBlocks(pages: readonly PagedPage[], options: RenderOptions): RenderedBlock[][] {
+  const selecting = options.includeTags.length + options.excludeTags.length > 0;
+  // One pass finds the notes of all blocks together: a reference and its note stand in different blocks.
+  const trees = pages.map((page) => page.blocks.map((block) => blockNodes(block, options, selecting)));
+  const footnotes = findFootnotes(trees.flat(2));
+  return pages.map((page, index) =>
+    page.blocks.map((block, at): RenderedBlock => {
+      const nodes = trees[index]?.[at] ?? [];
+      const content = toMarkdown(nodes, { webpage: false, footnotes });
+      return {
+        block,
+        nodes,
+        content,
+        shown: !(block.furniture && options.onlyMainContent && options.includeTags.length === 0),
+      };
+    }),
+  );
+}
+
+function blockNodes(block: PagedBlock, options: RenderOptions, selecting: boolean): ChildNode[] {
+  const tree = parseHtml(block.html);
+  let nodes: ChildNode[] = tree.body.children;
+  removeCode(nodes);
+  if (selecting) {
+    const engine = selectorEngine(tree.document);
+    const excluded = new Set(selectAll(engine, options.excludeTags));
+    if (options.includeTags.length > 0) {
+      const included = new Set(selectAll(engine, options.includeTags));
+      const whole = included.has(tree.html) || included.has(tree.body);
+      if (!whole)
+        nodes = [...included].filter((element) => {
+          for (let up = element.parent; isElement(up); up = up.parent) if (included.has(up)) return false;
+          return true;
+        }); // prettier-ignore
+    }
+    if (excluded.has(tree.html) || excluded.has(tree.body)) return [];
+    removeElements(excluded);
+    nodes = (nodes === tree.body.children ? tree.body.children : nodes).filter(
+      (node) => !(isElement(node) && excluded.has(node)),
+    );
+  }
+  removeElements(settleAddresses(nodes, undefined, options.removeBase64Images));
+  return nodes;
+}
+
+/** The document's Markdown and where each block stands in it, `[start, end)` in UTF-16 code units. */
+function joinBlocks(
+  pages: readonly PagedPage[],
+  rendered: RenderedBlock[][],
+  pageMarkers: boolean,
+): { markdown: string; spans: Map<PagedBlock, [number, number]> } {
+  const parts: string[] = [];
+  const spans = new Map<PagedBlock, [number, number]>();
+  let length = 0;
+  const add = (text: string): void => {
+    parts.push(text);
+    length += text.length;
+  };
+  let markedPage: number | undefined;
+  pages.forEach((page, index) => {
+    for (const { block, content } of shown(rendered[index])) {
+      if (markedPage === undefined) markedPage = page.pageNumber;
+      else if (block.continues !== undefined) add(block.continues);
+      else if (pageMarkers && markedPage !== page.pageNumber) {
+        // A page whose start carries on the page before gets its mark at its first own block.
+        add(`${BETWEEN_BLOCKS}---${BETWEEN_BLOCKS}<!-- page ${page.pageNumber} -->${BETWEEN_BLOCKS}`);
+        markedPage = page.pageNumber;
+      } else add(BETWEEN_BLOCKS);
+      spans.set(block, [length, length + content.length]);
+      add(content);
+    }
+  });
+  return { markdown: parts.join(''), spans };
+}
+
+function joinPage(blocks: RenderedBlock[]): string {
+  return blocks
+    .map(({ block, content }, index) => (index === 0 ? content : `${block.continues ?? BETWEEN_BLOCKS}${content}`))
+    .join('');
+}
+
+function pageBlocks(page: PagedPage, rendered: RenderedBlock[], spans: Map<PagedBlock, [number, number]>): PageBlocks {
+  const items = rendered.map(
+    ({ block, content }, index): Block => ({
+      id: `p${page.pageNumber}.b${index}`,
+      type: block.type,
+      label: block.label,
+      content,
+      bbox: block.bbox,
+      readingOrder: index,
+      markdownSpan: spans.get(block) ?? null,
+      source: block.source,
+      confidence: block.confidence,
+    }),
+  );
+  return { pageNumber: page.pageNumber, width: page.width, height: page.height, status: page.status, items };
+}

@@ -1,0 +1,125 @@
+// Renders what a converter gave into the fields that the caller asked for: one pipeline for every format.
+import type { ChildNode, Element } from 'domhandler';
+import { getOuterHTML } from 'domutils';
+import type { DocumentMetadata, RenderOptions } from '../contract/jobs.ts';
+import type { FieldName, RecordFields } from '../contract/response.ts';
+import { baseAddress, listImages, listLinks, settleAddresses } from './addresses.ts';
+import { removeAds, removeCode } from './clean.ts';
+import type { ConvertedDocument } from './document.ts';
+import { isElement, removeElements } from './dom.ts';
+import { findFootnotes } from './footnotes.ts';
+import { documentContent, webpageContent } from './main-content.ts';
+import { toMarkdown } from './markdown.ts';
+import { htmlMetadata } from './metadata.ts';
+import { renderPaged } from './paged.ts';
+import { checkSelectors, selectAll, selectorEngine } from './selectors.ts';
+import { type HtmlTree, parseHtml } from './tree.ts';
+
+export interface RenderedRecord {
+  fields: RecordFields;
+  metadata: DocumentMetadata;
+  warnings: string[];
+}
+
+/** Fields that come from the cleaned tree. */
+const TREE_FIELDS: readonly FieldName[] = ['markdown', 'html', 'links', 'images'];
+
+/**
+ * Fills the fields named in `options.fields` from a converted document. Pure; time and depth are bounded.
+ * @throws ParseError BAD_REQUEST for a selector that is not one, DOCUMENT_TOO_COMPLEX past DOCUMENT_LIMITS.
+ */
+export function renderRecord(document: ConvertedDocument, options: RenderOptions): RenderedRecord {
+  checkSelectors(options.includeTags, 'includeTags');
+  checkSelectors(options.excludeTags, 'excludeTags');
+  if (document.pages !== undefined) return renderPaged(document, document.pages, options);
+  if (document.markdown !== undefined && options.includeTags.length === 0 && options.excludeTags.length === 0)
+    return renderGiven(document, document.markdown, options);
+  return renderTree(document, options);
+}
+
+/** A document that brings its Markdown: its HTML is the converter's own, clean as it is, and read only if asked for. */
+function renderGiven(document: ConvertedDocument, markdown: string, options: RenderOptions): RenderedRecord {
+  const fields: RecordFields = {};
+  for (const field of options.fields) {
+    if (field === 'markdown') fields.markdown = markdown;
+    else if (field === 'html') fields.html = document.html;
+    else if (field === 'rawHtml') fields.rawHtml = document.rawHtml ?? document.html;
+    else if (field === 'links' || field === 'images') {
+      const { html } = document;
+      const wanted = field === 'links' ? /<(?:a|area)\s/i : /<(?:img|video|image|input)\s/i;
+      fields[field] = wanted.test(html)
+        ? (field === 'links' ? listLinks : listImages)(parseHtml(html).body.children)
+        : [];
+    }
+  }
+  return { fields, metadata: document.metadata, warnings: document.warnings };
+}
+
+function renderTree(document: ConvertedDocument, options: RenderOptions): RenderedRecord {
+  const fields: RecordFields = {};
+  const warnings = [...document.warnings];
+  if (options.fields.includes('rawHtml')) fields.rawHtml = document.rawHtml ?? document.html;
+  const webpage = document.genre === 'webpage';
+  const needsTree = options.fields.some((field) => TREE_FIELDS.includes(field));
+  if (!needsTree && !webpage) return { fields, metadata: document.metadata, warnings };
+
+  const tree = parseHtml(document.html, { xhtml: document.xhtml ?? false });
+  const base = baseAddress(tree.head, tree.html);
+  const metadata = webpage ? { ...htmlMetadata(tree, base), ...document.metadata } : document.metadata;
+  if (!needsTree) return { fields, metadata, warnings };
+
+  const scope = selectScope(tree, document, options, warnings);
+  removeElements(settleAddresses(scope, base, options.removeBase64Images));
+  for (const field of options.fields) {
+    if (field === 'markdown') fields.markdown = toMarkdown(scope, { webpage });
+    else if (field === 'html') fields.html = serialize(scope);
+    else if (field === 'links') fields.links = listLinks(scope);
+    else if (field === 'images') fields.images = listImages(scope);
+  }
+  return { fields, metadata, warnings };
+}
+
+/** Cleans the tree and picks the part of it that the options name: includeTags, else the main content, less excludeTags. */
+function selectScope(
+  tree: HtmlTree,
+  document: ConvertedDocument,
+  options: RenderOptions,
+  warnings: string[],
+): ChildNode[] {
+  removeCode(tree.body.children);
+  const engine =
+    options.includeTags.length + options.excludeTags.length > 0 ? selectorEngine(tree.document) : undefined;
+  const included = engine ? selectAll(engine, options.includeTags) : [];
+  const excluded = new Set(engine ? selectAll(engine, options.excludeTags) : []);
+  let scope: ChildNode[];
+  if (options.includeTags.length > 0) {
+    scope = outermost(included).flatMap((element): ChildNode[] =>
+      element === tree.html || element === tree.body ? tree.body.children : element === tree.head ? [] : [element],
+    );
+    if (scope.length === 0) warnings.push('includeTags matched nothing in this document');
+  } else {
+    const webpage = document.genre === 'webpage';
+    if (options.blockAds && webpage) removeAds(tree.body.children);
+    if (options.onlyMainContent) {
+      const footnotes = findFootnotes(tree.body.children);
+      scope = webpage ? webpageContent(tree, footnotes) : documentContent(tree, footnotes);
+    } else scope = tree.body.children;
+  }
+  if (excluded.has(tree.html) || excluded.has(tree.body)) return [];
+  removeElements(excluded);
+  return scope.filter((node) => !(isElement(node) && excluded.has(node)));
+}
+
+/** Drops elements that stand inside another of the list. */
+function outermost(elements: readonly Element[]): Element[] {
+  const all = new Set(elements);
+  return elements.filter((element) => {
+    for (let up = element.parent; isElement(up); up = up.parent) if (all.has(up)) return false;
+    return true;
+  });
+}
+
+/** HTML text of the nodes. Recursion is bounded by the tree's depth limit. */
+export function serialize(nodes: readonly ChildNode[]): string {
+  return getOuterHTML([...nodes], { encodeEntities: 'utf8', emptyAttrs: true }).trim();
+}

@@ -1,0 +1,279 @@
+// Writes a table as a pipe table, or as an HTML table where cells span or hold blocks that a pipe table cannot say.
+import type { ChildNode, Element } from 'domhandler';
+import { DOCUMENT_LIMITS } from '../contract/limits.ts';
+import { collectInline, linkOf, type MarkdownScope, marksOf } from './collect.ts';
+import { isElement, isText, textOf, walk } from './dom.ts';
+import { BLOCK, SILENT, TABLE_SECTION } from './elements.ts';
+import { collapseSpace, renderInline } from './inline.ts';
+import { formulaOf } from './math.ts';
+
+interface Cell {
+  element: Element;
+  header: boolean;
+  colspan: number;
+  rowspan: number;
+}
+
+interface Table {
+  rows: Cell[][];
+  caption: Element | undefined;
+}
+
+/** Blocks that a pipe table's cell has no words for. */
+const UNSAYABLE = new Set(['ul', 'ol', 'dl', 'pre', 'table', 'blockquote', 'hr', 'listing', 'xmp']);
+/** Padding short rows is a kindness to readers; past this many slots a cell it is not paid for. */
+const PADDING_FACTOR = 2;
+const PADDING_FLOOR = 10_000;
+
+export type TableLayout =
+  /** Layout, not data: its cells are blocks one after the other. */
+  { kind: 'layout'; cells: Element[] } | { kind: 'markdown'; caption: Element | undefined; text: string };
+
+/** Decides how a table can be said and says it. `webpage`: tables may be there for layout alone. */
+export function renderTable(element: Element, scope: MarkdownScope, webpage: boolean): TableLayout {
+  const table = readTable(element);
+  const cells = table.rows.flat();
+  if (isLayout(element, table, cells, webpage))
+    return { kind: 'layout', cells: [...(table.caption ? [table.caption] : []), ...cells.map((cell) => cell.element)] };
+  const rows = dropSpannedOnly(table.rows);
+  const plain = rows?.every((row) =>
+    row.every((cell) => cell.colspan === 1 && cell.rowspan === 1 && !holdsUnsayable(cell.element)),
+  )
+    ? rows
+    : undefined;
+  return {
+    kind: 'markdown',
+    caption: table.caption,
+    text: plain ? pipeTable(plain, scope) : htmlTable(rows ?? table.rows, scope),
+  };
+}
+
+function span(value: string | undefined, rest: number): number {
+  const number = value === undefined ? 1 : Number.parseInt(value, 10);
+  if (value?.trim() === '0') return rest;
+  return Number.isFinite(number) ? Math.min(Math.max(number, 1), DOCUMENT_LIMITS.tableSpan) : 1;
+}
+
+function readTable(element: Element): Table {
+  const rows: Cell[][] = [];
+  let caption: Element | undefined;
+  const readRow = (row: Element): void => {
+    const cells = row.children.filter(
+      (child): child is Element => isElement(child) && (child.name === 'td' || child.name === 'th'),
+    );
+    rows.push(
+      cells.map((cell) => ({
+        element: cell,
+        header: cell.name === 'th',
+        colspan: span(cell.attribs.colspan, 1),
+        rowspan: span(cell.attribs.rowspan, DOCUMENT_LIMITS.tableSpan),
+      })),
+    );
+  };
+  for (const child of element.children) {
+    if (!isElement(child)) continue;
+    if (child.name === 'caption') caption ??= child;
+    else if (child.name === 'tr') readRow(child);
+    else if (TABLE_SECTION.has(child.name))
+      for (const row of child.children) if (isElement(row) && row.name === 'tr') readRow(row);
+  }
+  return { rows: rows.filter((row) => row.length > 0), caption };
+}
+
+/** A table that only places things: it says so, it has one cell, or (on a web page) its cells hold tables and no heading cell. */
+function isLayout(element: Element, table: Table, cells: Cell[], webpage: boolean): boolean {
+  if (cells.length <= 1) return true;
+  const role = element.attribs.role?.toLowerCase();
+  if (role === 'presentation' || role === 'none') return true;
+  if (!webpage || table.caption || cells.some((cell) => cell.header)) return false;
+  return (
+    cells.some((cell) => holds(cell.element, (name) => name === 'table')) ||
+    cells.some((cell) => holds(cell.element, (name) => /^h[1-6]$/.test(name)))
+  );
+}
+
+function holds(element: Element, test: (name: string) => boolean): boolean {
+  let found = false;
+  walk(element.children, (node) => {
+    if (isElement(node) && test(node.name)) found = true;
+    return !found;
+  });
+  return found;
+}
+
+function holdsUnsayable(element: Element): boolean {
+  return holds(element, (name) => UNSAYABLE.has(name));
+}
+
+/**
+ * Drops columns and rows that no cell starts in (every cell there is a span from elsewhere), so that a table that spans
+ * everywhere alike is the plain table it looks like. Undefined where the grid would be out of proportion to its cells.
+ */
+function dropSpannedOnly(rows: Cell[][]): Cell[][] | undefined {
+  if (rows.every((row) => row.every((cell) => cell.colspan === 1 && cell.rowspan === 1))) return rows;
+  let slots = 0;
+  let count = 0;
+  rows.forEach((row, index) => {
+    for (const cell of row) {
+      cell.rowspan = Math.min(cell.rowspan, rows.length - index);
+      slots += cell.colspan * cell.rowspan;
+      count++;
+    }
+  });
+  if (slots > 50 * count + PADDING_FLOOR) return undefined;
+
+  const starts: number[][] = [];
+  const columnStarts = new Set<number>();
+  /** By column: rows still covered by a cell from above. */
+  const covered: number[] = [];
+  rows.forEach((row, index) => {
+    let column = 0;
+    starts[index] = row.map((cell) => {
+      while ((covered[column] ?? 0) > 0) column++;
+      const start = column;
+      columnStarts.add(start);
+      for (let offset = 0; offset < cell.colspan; offset++) covered[column++] = cell.rowspan;
+      return start;
+    });
+    for (let at = 0; at < covered.length; at++) covered[at] = Math.max(0, (covered[at] ?? 0) - 1);
+  });
+  const kept = [...columnStarts].sort((a, b) => a - b);
+  const positions = new Map(kept.map((column, position) => [column, position]));
+  const position = (column: number): number => {
+    for (let at = column; at <= (kept[kept.length - 1] ?? 0); at++) {
+      const found = positions.get(at);
+      if (found !== undefined) return found;
+    }
+    return kept.length;
+  };
+  return rows.map((row, index) =>
+    row.map((cell, at) => {
+      const start = starts[index]?.[at] ?? 0;
+      return { ...cell, colspan: Math.max(1, position(start + cell.colspan) - position(start)) };
+    }),
+  );
+}
+
+function pipeTable(rows: Cell[][], scope: MarkdownScope): string {
+  const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  const count = rows.reduce((sum, row) => sum + row.length, 0);
+  const pad = width * rows.length <= count * PADDING_FACTOR + PADDING_FLOOR;
+  const lines: string[] = [];
+  rows.forEach((row, index) => {
+    const cells = row.map((cell) => cellMarkdown(cell, scope));
+    if (pad || index === 0) while (cells.length < width) cells.push('');
+    lines.push(`| ${cells.join(' | ')} |`);
+    if (index === 0) lines.push(`| ${Array.from({ length: width }, (_, column) => ruleOf(row[column])).join(' | ')} |`);
+  });
+  return lines.join('\n');
+}
+
+/** The delimiter row's part for a column, with the alignment its heading names. */
+function ruleOf(cell: Cell | undefined): string {
+  const align = (
+    cell?.element.attribs.align ?? /text-align\s*:\s*(left|right|center)/i.exec(cell?.element.attribs.style ?? '')?.[1]
+  )?.toLowerCase();
+  return align === 'right' ? '---:' : align === 'center' ? ':---:' : align === 'left' ? ':---' : '---';
+}
+
+function cellMarkdown(cell: Cell, scope: MarkdownScope): string {
+  return renderInline(collectInline(cell.element.children, { scope, cell: true, heading: cell.header }, []), {
+    cell: true,
+    heading: false,
+  });
+}
+
+/** One line a row, no blank line inside: a blank line would end the HTML block (CommonMark 4.6). */
+function htmlTable(rows: Cell[][], scope: MarkdownScope): string {
+  const lines = rows.map((row) => {
+    const cells = row.map((cell) => {
+      const name = cell.header ? 'th' : 'td';
+      const spans = `${cell.colspan > 1 ? ` colspan="${cell.colspan}"` : ''}${cell.rowspan > 1 ? ` rowspan="${cell.rowspan}"` : ''}`;
+      return `<${name}${spans}>${trimmedHtml(plainHtml(cell.element.children, scope))}</${name}>`;
+    });
+    return `<tr>${cells.join('')}</tr>`;
+  });
+  return ['<table>', ...lines, '</table>'].join('\n');
+}
+
+const KEPT_BLOCKS = new Set([
+  'ul',
+  'ol',
+  'li',
+  'dl',
+  'dt',
+  'dd',
+  'blockquote',
+  'table',
+  'tr',
+  'td',
+  'th',
+  'tbody',
+  'thead',
+  'tfoot',
+  'pre',
+  'hr',
+  'caption',
+]);
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) =>
+    character === '&' ? '&amp;' : character === '<' ? '&lt;' : character === '>' ? '&gt;' : '&quot;',
+  );
+}
+
+/** The little HTML that a Markdown reader shows inside a table: marks, links, images, lists; everything else by its text. */
+function plainHtml(nodes: readonly ChildNode[], scope: MarkdownScope): string {
+  let out = '';
+  for (const node of nodes) {
+    if (isText(node)) out += escapeHtml(collapseSpace(node.data));
+    else if (isElement(node)) {
+      const next = plainElement(node, scope);
+      // Blocks that are written by their text alone still stand on lines of their own.
+      const apart = BLOCK.has(node.name) && !KEPT_BLOCKS.has(node.name);
+      if (apart && out.trim() !== '' && next !== '' && !/<(?:br|hr)>$|<\/(?:ul|ol|dl|table|blockquote|pre)>$/.test(out))
+        out = `${out.trimEnd()}<br>`;
+      out += apart && next !== '' ? `${next}<br>` : next;
+    }
+  }
+  return out;
+}
+
+function trimmedHtml(html: string): string {
+  let text = html.trim();
+  while (text.endsWith('<br>')) text = text.slice(0, -4).trimEnd();
+  return text;
+}
+
+function plainElement(element: Element, scope: MarkdownScope): string {
+  const number = scope.footnotes.references.get(element);
+  if (number !== undefined) return `[^${number}]`;
+  const { name, attribs } = element;
+  if (name === 'br') return '<br>';
+  if (name === 'hr') return '<hr>';
+  if (name === 'img') {
+    if (attribs.src === undefined && !attribs.alt) return '';
+    return `<img src="${escapeHtml(attribs.src ?? '')}" alt="${escapeHtml(attribs.alt ?? '')}">`;
+  }
+  const formula = formulaOf(element);
+  if (formula) return `$${escapeHtml(formula.latex)}$`;
+  if (SILENT.has(name) || scope.footnotes.backlinks.has(element)) return '';
+  if (name === 'pre') return `<pre>${escapeHtml(textOf(element.children)).trim().replaceAll('\n', '&#10;')}</pre>`;
+  if (name === 'code' || name === 'kbd' || name === 'samp' || name === 'tt')
+    return `<code>${escapeHtml(collapseSpace(textOf(element.children)))}</code>`;
+  const inner = plainHtml(element.children, scope);
+  if (KEPT_BLOCKS.has(name)) {
+    const spans =
+      name === 'td' || name === 'th'
+        ? ['colspan', 'rowspan']
+            .map((key) => (span(attribs[key], 1) > 1 ? ` ${key}="${span(attribs[key], 1)}"` : ''))
+            .join('')
+        : '';
+    return `<${name}${spans}>${trimmedHtml(inner)}</${name}>`;
+  }
+  if (inner.trim() === '') return inner;
+  let marked = BLOCK.has(name) ? trimmedHtml(inner) : inner;
+  for (const mark of marksOf(element)) marked = `<${mark.kind}>${marked}</${mark.kind}>`;
+  const link = linkOf(element);
+  return link ? `<a href="${escapeHtml(link.href ?? '')}">${marked}</a>` : marked;
+}
