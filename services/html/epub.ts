@@ -1,0 +1,158 @@
+// Reads EPUB books: their chapters in reading order as one HTML document whose links, notes and pictures hold together.
+import type { Element } from 'domhandler';
+import { ParseError } from '#shared/contract/errors.ts';
+import type { RenderOptions } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import type { ConvertedDocument, SourceFile } from '#shared/document/document.ts';
+import { isElement, removeElements, walk } from '#shared/document/dom.ts';
+import { serialize } from '#shared/document/render.ts';
+import { parseHtml } from '#shared/document/tree.ts';
+import { openZip, type ZipContainer } from '#shared/readers/zip.ts';
+import { readPackage, resolvePath } from './package.ts';
+
+/** Elements that mean page furniture on the web and part of the text in a book. */
+const BOOK_PARTS = new Set(['aside', 'header', 'footer']);
+
+/**
+ * An EPUB 2 or 3 as one document.
+ * @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_ENCRYPTED (digital rights management), DOCUMENT_TOO_COMPLEX
+ */
+export async function convertEpub(file: SourceFile, options: RenderOptions): Promise<ConvertedDocument> {
+  const zip = await openZip(file.bytes);
+  const book = readPackage(zip);
+  const warnings: string[] = [];
+  const places = new Map(book.chapters.map((path, index) => [path, `c${index + 1}`]));
+  const pictures = options.removeBase64Images ? undefined : new Pictures(zip, book.mediaTypes);
+  const sections: string[] = [];
+  let length = 0;
+  let broken = 0;
+  let fault: unknown;
+  for (const path of book.chapters) {
+    let text: string;
+    try {
+      text = zip.text(path);
+    } catch (error) {
+      // A book with one damaged chapter is still a book; a lock or a bomb is not.
+      if (!(error instanceof ParseError) || error.code !== 'DOCUMENT_CORRUPT') throw error;
+      fault = error;
+      broken++;
+      continue;
+    }
+    const html = chapterHtml(text, path, places, pictures);
+    length += html.length;
+    if (length > DOCUMENT_LIMITS.fieldLength)
+      throw new ParseError(
+        'DOCUMENT_TOO_COMPLEX',
+        `The document's chapters together pass ${DOCUMENT_LIMITS.fieldLength} characters`,
+      );
+    sections.push(`<section id="${places.get(path)}">\n${html}\n</section>`);
+  }
+  if (sections.length === 0)
+    throw fault ?? new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: none of its chapters can be read');
+  if (broken > 0) warnings.push(`${broken} of ${book.chapters.length} chapters are damaged and were left out`);
+  return { genre: 'document', html: sections.join('\n'), metadata: book.metadata, warnings };
+}
+
+/** Pictures as data addresses, while they are asked for and fit into an answer. */
+class Pictures {
+  readonly #zip: ZipContainer;
+  readonly #types: ReadonlyMap<string, string>;
+  #length = 0;
+
+  constructor(zip: ZipContainer, types: ReadonlyMap<string, string>) {
+    this.#zip = zip;
+    this.#types = types;
+  }
+
+  address(path: string | undefined): string {
+    const type = path === undefined ? undefined : this.#types.get(path);
+    if (path === undefined || !type?.startsWith('image/') || !this.#zip.has(path)) return '';
+    const encoded = Buffer.from(this.#zip.read(path)).toString('base64');
+    this.#length += encoded.length;
+    return this.#length > DOCUMENT_LIMITS.fieldLength / 4 ? '' : `data:${type};base64,${encoded}`;
+  }
+}
+
+/** A chapter's body with its ids and links made unique in the book, its book parts kept, its pictures in place. */
+function chapterHtml(
+  text: string,
+  path: string,
+  places: ReadonlyMap<string, string>,
+  pictures: Pictures | undefined,
+): string {
+  const { body } = parseHtml(text, { xhtml: true });
+  const here = places.get(path) ?? '';
+  const dropped: Element[] = [];
+  walk(body.children, (node) => {
+    if (!isElement(node)) return true;
+    if (node.name === 'script' || node.name === 'style') {
+      dropped.push(node);
+      return false;
+    }
+    const { attribs } = node;
+    if (attribs.id) attribs.id = `${here}-${attribs.id}`;
+    if (node.name === 'a') {
+      if (attribs.href) attribs.href = bookAddress(attribs.href, path, places);
+      if (attribs.name && !attribs.id) attribs.id = `${here}-${attribs.name}`;
+      delete attribs.name;
+    }
+    if (node.name === 'img' || node.name === 'image') settlePicture(node, path, pictures, dropped);
+    else if (node.name === 'svg') liftPicture(node);
+    else if (node.name === 'epub:switch') chooseCase(node, dropped);
+    else if (BOOK_PARTS.has(node.name)) {
+      attribs['epub:type'] ??= node.name;
+      node.name = 'div';
+    }
+    return true;
+  });
+  removeElements(dropped);
+  return serialize(body.children);
+}
+
+/** A link to a chapter becomes a link inside the document; a link to any other file of the book leads nowhere. */
+function bookAddress(href: string, path: string, places: ReadonlyMap<string, string>): string {
+  const hash = href.indexOf('#');
+  const fragment = hash < 0 ? '' : href.slice(hash + 1);
+  const target = href.startsWith('#') ? path : resolvePath(path, href);
+  if (target === undefined) return href;
+  const place = places.get(target);
+  if (place === undefined) return '';
+  return fragment === '' ? `#${place}` : `#${place}-${fragment}`;
+}
+
+/** A picture keeps its words; its data only where the caller wants data. A picture without either says nothing. */
+function settlePicture(node: Element, path: string, pictures: Pictures | undefined, dropped: Element[]): void {
+  const source = node.attribs.src ?? node.attribs['xlink:href'] ?? node.attribs.href ?? '';
+  if (/^https?:/i.test(source)) return;
+  const inline = source.startsWith('data:')
+    ? pictures
+      ? source
+      : ''
+    : (pictures?.address(resolvePath(path, source)) ?? '');
+  if (inline === '' && !node.attribs.alt?.trim()) {
+    dropped.push(node);
+    return;
+  }
+  delete node.attribs.srcset;
+  node.name = 'img';
+  node.attribs.src = inline;
+}
+
+/** `<svg><image/></svg>` is how books place a cover: the image is the content, the drawing around it is not. */
+function liftPicture(svg: Element): void {
+  const image = svg.children.find((child): child is Element => isElement(child) && child.name === 'image');
+  if (image === undefined) return;
+  const title = svg.children.find((child): child is Element => isElement(child) && child.name === 'title');
+  image.attribs.alt ??=
+    title?.children.map((child) => ('data' in child ? child.data : '')).join('') ?? svg.attribs['aria-label'] ?? '';
+  svg.name = 'span';
+}
+
+/** EPUB 3 `switch`: the MathML case is ours to say, else the default (EPUB Content Documents 3.0, 2.1.3.3). */
+function chooseCase(element: Element, dropped: Element[]): void {
+  const parts = element.children.filter(isElement);
+  const chosen =
+    parts.find((part) => part.name === 'epub:case' && /MathML/i.test(part.attribs['required-namespace'] ?? '')) ??
+    parts.find((part) => part.name === 'epub:default');
+  for (const part of parts) if (part !== chosen) dropped.push(part);
+}
