@@ -1,0 +1,152 @@
+// Holds the sweep's judgement itself, since a sweep that lets everything pass would never be noticed.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { deflateSync } from 'node:zlib';
+import { PDFDocument } from 'pdf-lib';
+import type { Answer } from '../harness/client.ts';
+import { expectationOf, judge, type Outcome } from './expectation.ts';
+import { wrapScan } from './scan.ts';
+import { listInputs, quantile } from './sweep.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sweep-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function answer(status: number, body: unknown): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'x-request-id': 'r1' },
+    body,
+    text: JSON.stringify(body),
+  };
+}
+
+const metadata = {
+  sourceURL: 'a',
+  url: 'a',
+  statusCode: 200,
+  contentType: 'text/csv',
+  concurrencyLimited: false,
+  creditsUsed: 1,
+};
+const ok = (markdown: string, warning?: string) =>
+  answer(200, { success: true, data: { markdown, metadata, ...(warning ? { warning } : {}) } });
+const refused = (status: number, code: string) => answer(status, { success: false, error: 'It is so.', code });
+
+const rows: [Answer, Outcome, string][] = [
+  [ok('Hello'), 'text', 'text'],
+  [ok('  '), 'text', 'failed'],
+  [ok('', 'No text.'), 'text', 'failed'],
+  [ok('', 'No text.'), 'textOrEmpty', 'empty'],
+  [ok(''), 'textOrEmpty', 'failed'],
+  [ok(''), 'either', 'failed'],
+  [ok('Hello'), 'encrypted', 'failed'],
+  [ok('Hello'), 'refused', 'failed'],
+  [ok('the secret'), 'either', 'failed'],
+  [refused(422, 'DOCUMENT_CORRUPT'), 'either', 'refused'],
+  [refused(422, 'DOCUMENT_CORRUPT'), 'text', 'failed'],
+  [refused(422, 'DOCUMENT_CORRUPT'), 'textOrEmpty', 'failed'],
+  [refused(422, 'DOCUMENT_CORRUPT'), 'encrypted', 'failed'],
+  [refused(422, 'DOCUMENT_ENCRYPTED'), 'encrypted', 'refused'],
+  [refused(400, 'BAD_REQUEST'), 'refused', 'refused'],
+  [refused(408, 'REQUEST_TIMEOUT'), 'either', 'failed'],
+  [refused(500, 'UNKNOWN_ERROR'), 'either', 'failed'],
+  [answer(422, { error: 'no code' }), 'either', 'failed'],
+  [answer(200, { success: true, data: { markdown: 'no metadata' } }), 'text', 'failed'],
+];
+
+for (const [given, outcome, verdict] of rows)
+  test(`${given.status} ${given.text.slice(0, 60)} against ${outcome} is ${verdict}`, () => {
+    assert.equal(judge(given, { outcome, forbid: ['secret'] }).kind, verdict);
+  });
+
+test('expectations come from the truth beside the files', () => {
+  for (const name of ['office/files', 'pdf/pdf', 'plain/pdf', 'plain/truth'])
+    mkdirSync(join(folder, name), { recursive: true });
+  const line = (file: string, kind: string, expect: string) =>
+    JSON.stringify({ file, class: kind, expect, forbid: [] });
+  writeFileSync(
+    join(folder, 'office/expect.jsonl'),
+    [line('a.doc', 'encrypted', 'error'), line('b.csv', 'csv', 'markdown'), line('c.xls', 'corrupt', 'error')].join(
+      '\n',
+    ),
+  );
+  const item = (name: string, poppler_opens: boolean, encrypted: boolean) => ({ name, poppler_opens, encrypted });
+  writeFileSync(
+    join(folder, 'pdf/list.json'),
+    JSON.stringify([item('a.pdf', true, true), item('b.pdf', false, true), item('c.pdf', false, false)]),
+  );
+  const outcome = (path: string) => expectationOf(join(folder, path)).outcome;
+  assert.deepEqual(
+    ['a.doc', 'b.csv', 'c.xls'].map((name) => outcome(`office/files/${name}`)),
+    ['encrypted', 'text', 'refused'],
+  );
+  assert.deepEqual(
+    ['a.pdf', 'b.pdf', 'c.pdf'].map((name) => outcome(`pdf/pdf/${name}`)),
+    ['textOrEmpty', 'encrypted', 'either'],
+  );
+  assert.equal(outcome('plain/pdf/x.pdf'), 'text');
+});
+
+test('truths, notes and unknown kinds are no inputs', () => {
+  mkdirSync(join(folder, 'inputs/truth'), { recursive: true });
+  for (const name of ['b.PDF', 'a.docx', 'scan.tif', 'notes.md', 'truth/a.html'])
+    writeFileSync(join(folder, 'inputs', name), '');
+  assert.deepEqual(
+    listInputs(join(folder, 'inputs')),
+    ['a.docx', 'b.PDF', 'scan.tif'].map((name) => join(folder, 'inputs', name)),
+  );
+  assert.deepEqual([quantile([1, 2, 3, 4], 0.5), quantile([1], 0.95), quantile([], 0.5)], [3, 1, 0]);
+});
+
+test('a page image becomes a page of its own size', async () => {
+  const tiff = Buffer.alloc(8 + 2 + 9 * 12 + 4 + 8 + 4);
+  tiff.write('II*\0', 'latin1');
+  tiff.writeUInt32LE(8, 4);
+  tiff.writeUInt16LE(9, 8);
+  const end = 8 + 2 + 9 * 12 + 4;
+  const tags = [
+    [256, 3, 600],
+    [257, 3, 300],
+    [258, 3, 1],
+    [259, 3, 4],
+    [262, 3, 0],
+    [273, 4, end + 8],
+    [278, 3, 300],
+    [279, 4, 4],
+    [282, 5, end],
+  ]; // prettier-ignore
+  tags.forEach(([tag, type, value], index) => {
+    const at = 10 + index * 12;
+    tiff.writeUInt16LE(tag!, at);
+    tiff.writeUInt16LE(type!, at + 2);
+    tiff.writeUInt32LE(1, at + 4);
+    if (type === 3) tiff.writeUInt16LE(value!, at + 8);
+    else tiff.writeUInt32LE(value!, at + 8);
+  });
+  tiff.writeUInt32LE(150, end);
+  tiff.writeUInt32LE(1, end + 4);
+  const page = (await PDFDocument.load(await wrapScan(tiff, '.tif'))).getPage(0);
+  assert.deepEqual(page.getSize(), { width: 288, height: 144 });
+  await assert.rejects(wrapScan(Buffer.from('II*\0\x08\0\0\0\0\0'), '.tif'), /group 4/);
+
+  const chunk = (type: string, data: Buffer) => {
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(data.length);
+    head.write(type, 4, 'latin1');
+    return Buffer.concat([head, data, Buffer.alloc(4)]);
+  };
+  const size = Buffer.from([0, 0, 0, 4, 0, 0, 0, 2, 8, 0, 0, 0, 0]);
+  const dots = Buffer.from([0, 0, 0x1e, 0xc2, 0, 0, 0x1e, 0xc2, 1]);
+  const png = Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', size),
+    chunk('pHYs', dots),
+    chunk('IDAT', deflateSync(Buffer.alloc(10))),
+    chunk('IEND', Buffer.alloc(0)),
+  ]); // prettier-ignore
+  const small = (await PDFDocument.load(await wrapScan(png, '.png'))).getPage(0);
+  assert.equal(Math.round(small.getWidth() * 200), 288);
+});
