@@ -41,6 +41,7 @@ try {
   await writeFile(join(folder, 'text.pdf'), text);
   await run('pdftoppm', ['-r', '200', '-mono', '-png', join(folder, 'text.pdf'), join(folder, 'page')]);
   const png = await readFile(join(folder, 'page-1.png'));
+  await keep('pdf', 'scanned-page.png', png);
   await keep('pdf', 'scanned-harbour-report.pdf', await imagePdf([png]));
 } finally {
   await rm(folder, { recursive: true, force: true });

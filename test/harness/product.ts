@@ -1,5 +1,5 @@
 // Starts the product as a user does, over either transport, so that suites test what is shipped and never a part of it in disguise.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,6 +20,19 @@ export const TRANSPORTS: readonly TransportName[] = (process.env.TRANSPORTS ?? '
   .split(',')
   .map((name) => name.trim())
   .filter((name): name is TransportName => name === 'memory' || name === 'nats');
+
+/**
+ * Why a transport cannot run here, as a skip notice, or false where it can.
+ * Under CI nothing is skipped: there a missing nats-server is a failure.
+ */
+export function skipReason(transport: TransportName): string | false {
+  if (transport === 'memory' || process.env.CI) return false;
+  const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` };
+  const { error } = spawnSync('nats-server', ['--version'], { env, stdio: 'ignore' });
+  return error
+    ? 'SKIPPED: nats-server is not installed (apt-get install nats-server), so nothing was tested over NATS'
+    : false;
+}
 
 export interface StartOptions {
   transport: TransportName;
@@ -60,7 +73,7 @@ export interface Product {
   createKey(...flags: string[]): Promise<string>;
   /** Revokes through the product's own command; does not wait. */
   revokeKey(key: string): Promise<void>;
-  /** SIGTERM to every process, SIGKILL after 30 s; removes everything that the start made. */
+  /** SIGTERM to the edge, then to every worker, SIGKILL after 30 s; removes everything that the start made. Fine to call twice. */
   stop(): Promise<Exit[]>;
 }
 
@@ -160,7 +173,7 @@ export async function startProduct(options: StartOptions): Promise<Product> {
   let opsUrl = url;
   let nats: { url: string; stop(): Promise<void> } | undefined;
 
-  const stop = async (): Promise<Exit[]> => {
+  const stopAll = async (): Promise<Exit[]> => {
     // The gateway first: what it still runs needs its workers.
     const exits: Exit[] = [];
     const end = async (process: Running) => {
@@ -175,6 +188,11 @@ export async function startProduct(options: StartOptions): Promise<Product> {
     await nats?.stop();
     await rm(folder, { recursive: true, force: true });
     return exits;
+  };
+  let stopped: Promise<Exit[]> | undefined;
+  const stop = () => {
+    stopped ??= stopAll();
+    return stopped;
   };
 
   try {

@@ -1,0 +1,272 @@
+// The whole way of real files through the started product, the same over both transports: every kind, every stage at once, cancel and drain.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { EXTENSIONS } from '#shared/contract/formats.ts';
+import { errorBody, parse, send, successData } from '../harness/client.ts';
+import { csv, imagePdf, pdf, sample, WORDS } from '../harness/documents.ts';
+import { type Product, skipReason, startProduct, TRANSPORTS, type TransportName } from '../harness/product.ts';
+import { ANSWERS, type ModelServer, startModelServer } from './model-server.ts';
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    boats: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { name: { type: 'string' }, length: { type: 'integer' } },
+        required: ['name'],
+      },
+    },
+  },
+  required: ['boats'],
+  additionalProperties: false,
+};
+const scan = () => readFile(new URL('../../fixtures/pdf/scanned-harbour-report.pdf', import.meta.url));
+const SMALL = { file: csv(), fileName: 'boats.csv' };
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** A PDF of many image pages, more work than any deadline here allows. */
+async function longScan(pages: number): Promise<Uint8Array> {
+  const png = await readFile(new URL('../../fixtures/pdf/scanned-page.png', import.meta.url));
+  return imagePdf(Array.from({ length: pages }, () => png));
+}
+
+/** Bodies by question, for the comparison of the transports. */
+const answers = new Map<TransportName, Map<string, unknown>>();
+
+/** The body without what differs from request to request. */
+function comparable(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body), (key, value) =>
+    key === 'requestId' || key === 'concurrencyQueueDurationMs' ? undefined : value,
+  );
+}
+
+for (const transport of TRANSPORTS)
+  describe(`whole way over ${transport}`, { skip: skipReason(transport) }, () => {
+    let product: Product;
+    let model: ModelServer;
+    const kept = new Map<string, unknown>();
+    answers.set(transport, kept);
+    before(async () => {
+      model = await startModelServer();
+      product = await startProduct({
+        transport,
+        env: { LLM_BASE_URL: model.url, LLM_API_KEY: 'model-key', LLM_MODEL: 'small' },
+      });
+    });
+    after(async () => {
+      await product?.stop();
+      await model?.stop();
+    });
+
+    describe('every kind', { concurrency: 4 }, () => {
+      for (const extension of EXTENSIONS)
+        test(`${extension} to markdown, html, rawHtml, links and images`, async () => {
+          const { bytes, fileName } = await sample(extension);
+          const answer = await parse(product, {
+            file: bytes,
+            fileName,
+            options: { formats: ['markdown', 'html', 'rawHtml', 'links', 'images'], timeout: 60_000 },
+          });
+          const data = successData(answer);
+          for (const words of WORDS)
+            for (const text of [data.markdown, data.html, data.rawHtml])
+              assert.ok(text?.includes(words), `${words}: ${text}`);
+          assert.deepEqual([data.links, data.images], [[], []]);
+          kept.set(extension, comparable(answer.body));
+        });
+    });
+
+    test('an image-only PDF through the PDF and the OCR service', async () => {
+      const answer = await parse(product, {
+        file: await scan(),
+        fileName: 'scan.pdf',
+        options: { timeout: 60_000, parsers: [{ type: 'pdf', pages: true, blocks: true }] },
+      });
+      const data = successData(answer);
+      for (const words of WORDS) assert.ok(data.markdown?.includes(words), data.markdown);
+      assert.match(data.pages?.[0]?.markdown ?? '', /herons/);
+      assert.ok(data.blocks?.[0]?.items.some((item) => (item.confidence.ocr ?? 0) > 0.5));
+      kept.set('scan', comparable(answer.body));
+    });
+
+    test('redaction, summary, pages and blocks at once: every stage sees the redacted text alone', async () => {
+      const file = await pdf([
+        {
+          title: 'Crew list',
+          lines: ['Write to anna.keller@example.com about the storm.', 'The harbour stays closed until noon.'],
+        },
+        { lines: ['Second page names ben@example.org too.'] },
+      ]);
+      const asked = model.prompts.length;
+      const answer = await parse(product, {
+        file,
+        fileName: 'crew.pdf',
+        options: {
+          formats: ['markdown', 'html', 'summary'],
+          redactPII: { entities: ['EMAIL'] },
+          parsers: [{ type: 'pdf', pages: true, blocks: true, pageMarkers: true }],
+          timeout: 60_000,
+        },
+      });
+      const data = successData(answer);
+      assert.equal(data.summary, ANSWERS.summary);
+      assert.doesNotMatch(answer.text, /anna\.keller|ben@/);
+      for (const text of [data.markdown, data.html, data.pages?.[0]?.markdown]) assert.match(text ?? '', /EMAIL/);
+      for (const item of data.blocks?.flatMap((page) => page.items) ?? [])
+        if (item.markdownSpan) assert.equal((data.markdown ?? '').slice(...item.markdownSpan), item.content);
+      const prompts = model.prompts.slice(asked).join('\n');
+      assert.match(prompts, /harbour stays closed/);
+      assert.doesNotMatch(prompts, /anna\.keller|ben@/);
+      kept.set('everything', comparable(answer.body));
+    });
+
+    test('json by a schema through the model; 4 credits more', async () => {
+      const answer = await parse(product, {
+        ...SMALL,
+        options: { formats: ['markdown', { type: 'json', prompt: 'List the boats', schema: SCHEMA }], timeout: 60_000 },
+      });
+      const data = successData(answer);
+      assert.deepEqual(data.json, ANSWERS.boats);
+      assert.equal(data.metadata.creditsUsed, 5);
+      assert.match(data.markdown ?? '', /Petrel/);
+    });
+
+    test('json by a prompt alone, without the markdown that it was made from', async () => {
+      const data = successData(
+        await parse(product, {
+          ...SMALL,
+          options: { formats: [{ type: 'json', prompt: 'List the boats' }], timeout: 60_000 },
+        }),
+      );
+      assert.deepEqual(data.json, ANSWERS.boats);
+      assert.equal(data.markdown, undefined);
+    });
+
+    test('a wrong answer is repaired once', async () => {
+      const data = successData(
+        await parse(product, {
+          ...SMALL,
+          options: {
+            formats: [{ type: 'json', prompt: `List the boats ${ANSWERS.repair}`, schema: SCHEMA }],
+            timeout: 60_000,
+          },
+        }),
+      );
+      assert.deepEqual(data.json, ANSWERS.boats);
+    });
+
+    test('a model that gives no conforming result after a repair: 422 EXTRACTION_FAILED', async () => {
+      errorBody(
+        await parse(product, {
+          ...SMALL,
+          options: { formats: [{ type: 'json', prompt: ANSWERS.nonsense, schema: SCHEMA }], timeout: 60_000 },
+        }),
+        422,
+        'EXTRACTION_FAILED',
+      );
+    });
+
+    for (const schema of [{ type: 'nothing' }, { $ref: '#/missing' }])
+      test(`a schema that cannot be used: 422 (${JSON.stringify(schema)})`, async () => {
+        errorBody(
+          await parse(product, { ...SMALL, options: { formats: [{ type: 'json', schema }], timeout: 60_000 } }),
+          422,
+          'SCHEMA_INVALID',
+        );
+      });
+
+    test('a model endpoint that fails: 502 in the documented shape', async () => {
+      errorBody(
+        await parse(product, {
+          ...SMALL,
+          options: { formats: [{ type: 'json', prompt: ANSWERS.fault }], timeout: 60_000 },
+        }),
+        502,
+        'BAD_GATEWAY',
+      );
+    });
+
+    test('summary by the model has no warning about a missing one', async () => {
+      const data = successData(await parse(product, { ...SMALL, options: { formats: ['summary'], timeout: 60_000 } }));
+      assert.equal(data.summary, ANSWERS.summary);
+      assert.equal(data.warning ?? null, null);
+    });
+
+    test('a client that goes away frees its place and stops the work', async () => {
+      const key = await product.createKey('--concurrency', '1', '--queue', '0');
+      const leaving = new AbortController();
+      const file = await longScan(60);
+      const first = parse(product, {
+        file,
+        fileName: 'long.pdf',
+        key,
+        options: { timeout: 300_000 },
+        signal: leaving.signal,
+      });
+      first.catch(() => undefined);
+      while ((await parse(product, { ...SMALL, key })).status !== 429) await pause(20);
+      await pause(1_000);
+      leaving.abort();
+      await assert.rejects(first);
+      // Were the pages of the first still read, this one could not be through in its time.
+      const second = async () =>
+        parse(product, {
+          file: await scan(),
+          fileName: 'scan.pdf',
+          key,
+          options: { timeout: 15_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
+        });
+      let answer = await second();
+      for (let attempt = 0; attempt < 20 && answer.status === 429; attempt++) {
+        await pause(250);
+        answer = await second();
+      }
+      assert.match(successData(answer).markdown ?? '', /herons/);
+    });
+
+    test('a deadline stops the work too', async () => {
+      const file = await longScan(60);
+      errorBody(
+        await parse(product, { file, fileName: 'long.pdf', options: { timeout: 1_500 } }),
+        408,
+        'REQUEST_TIMEOUT',
+      );
+      const answer = await parse(product, {
+        file: await scan(),
+        fileName: 'scan.pdf',
+        options: { timeout: 15_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
+      });
+      assert.match(successData(answer).markdown ?? '', /herons/);
+    });
+
+    test('SIGTERM drains: what runs is answered, new work is not taken, every process exits 0', async () => {
+      const file = await longScan(3);
+      const key = await product.createKey('--concurrency', '1', '--queue', '0');
+      const running = parse(product, {
+        file,
+        fileName: 'long.pdf',
+        key,
+        options: { timeout: 60_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
+      });
+      while ((await parse(product, { ...SMALL, key })).status !== 429) await pause(10);
+      const stopping = product.stop();
+      await pause(300);
+      const late = await send(product, { patienceMs: 5_000 }).catch(() => undefined);
+      assert.ok(late === undefined || late.status === 503, `new work is not taken: ${late?.status}`);
+      assert.match(successData(await running).markdown ?? '', /herons/);
+      for (const { service, code, signal } of await stopping)
+        assert.deepEqual([service, code, signal], [service, 0, null]);
+    });
+  });
+
+describe('both transports answer the same', { skip: answers.size < 2 || skipReason('nats') }, () => {
+  for (const question of [...EXTENSIONS, 'scan', 'everything'])
+    test(`${question}: the same body apart from ids and times`, () => {
+      const [one, other] = [...answers.values()].map((kept) => kept.get(question));
+      assert.ok(one !== undefined && other !== undefined, 'both answered');
+      assert.deepEqual(one, other);
+    });
+});
