@@ -1,7 +1,7 @@
-// Payloads in NATS Object Store buckets: written as that store lays them out, read one chunk at a time so that a slow reader holds nothing back in memory.
+// Payloads in NATS Object Store buckets, in that store's own layout, but written from one buffer and read a chunk at a time, so that neither side ever holds a payload whole.
 import { createHash } from 'node:crypto';
-import { nuid } from '@nats-io/nats-core';
-import { type ObjectInfo, type ObjectStore, Objm, setSha256Backend } from '@nats-io/obj';
+import { headers, type MsgHdrs, nuid } from '@nats-io/nats-core';
+import { Base64UrlPaddedCodec, type ObjectInfo, type ObjectStore, Objm } from '@nats-io/obj';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import {
   BusUnavailableError,
@@ -17,8 +17,6 @@ const DIGEST_PREFIX = 'SHA-256=';
 
 /** A PayloadStore on one file bucket and one memory bucket, both swept by age. */
 export async function createNatsPayloadStore(link: Link): Promise<PayloadStore> {
-  // The client's default hash is written in JavaScript and costs five times the whole transfer.
-  setSha256Backend('native');
   const objects = new Objm(link.client);
   return new NatsPayloadStore(link, {
     durable: await objects.open(PAYLOAD_BUCKETS.durable, false),
@@ -36,18 +34,29 @@ class NatsPayloadStore implements PayloadStore {
   }
 
   async put(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<PayloadRef> {
-    const name = nuid.next();
-    const slices = new Slices(source);
+    const bucket = bucketOf(options);
+    const [name, object] = [nuid.next(), nuid.next()];
+    const chunks = new ChunkWriter(this.#link, chunkSubject(bucket, object));
     try {
-      const info = await this.#bucket(options).put(
-        { name, options: { max_chunk_size: TRANSPORT_LIMITS.objectChunkBytes } },
-        ReadableStream.from(slices),
-      );
-      return { id: `${name}.${info.nuid}`, size: info.size, volatile: options.volatile };
+      for await (const bytes of source) await chunks.write(bytes);
+      const written = await chunks.end();
+      const meta = {
+        name,
+        bucket,
+        nuid: object,
+        ...written,
+        mtime: new Date().toISOString(),
+        options: { max_chunk_size: TRANSPORT_LIMITS.objectChunkBytes },
+      };
+      const rollup = headers();
+      rollup.set('Nats-Rollup', 'sub');
+      await publish(this.#link, metaSubject(bucket, name), JSON.stringify(meta), rollup);
+      return { id: `${name}.${object}`, size: written.size, volatile: options.volatile };
     } catch (error) {
-      await slices.return();
-      if (slices.fault !== undefined) throw slices.fault;
-      throw new BusUnavailableError('the payload could not be stored', { cause: error });
+      await this.#purge(bucket, [chunkSubject(bucket, object), metaSubject(bucket, name)]).catch(() => {
+        // The bus is away: what was written is removed by its age.
+      });
+      throw error;
     }
   }
 
@@ -55,7 +64,7 @@ class NatsPayloadStore implements PayloadStore {
     const [name = ''] = ref.id.split('.');
     let info: ObjectInfo | null;
     try {
-      info = await this.#bucket(ref).info(name);
+      info = await this.#buckets[ref.volatile ? 'volatile' : 'durable'].info(name);
     } catch (cause) {
       throw new BusUnavailableError('the payload could not be looked up', { cause });
     }
@@ -65,14 +74,10 @@ class NatsPayloadStore implements PayloadStore {
 
   async delete(ref: PayloadRef): Promise<void> {
     const [name = '', object = ''] = ref.id.split('.');
-    const bucket = PAYLOAD_BUCKETS[ref.volatile ? 'volatile' : 'durable'];
-    const subjects = [
-      `$O.${bucket}.M.${Buffer.from(name).toString('base64url')}${padding(name)}`,
-      `$O.${bucket}.C.${object}`,
-    ];
+    const bucket = bucketOf(ref);
     try {
       // Purged rather than marked as deleted: nothing stays behind.
-      for (const filter of subjects) await this.#link.manager.streams.purge(payloadStream(bucket), { filter });
+      await this.#purge(bucket, [metaSubject(bucket, name), chunkSubject(bucket, object)]);
     } catch (cause) {
       throw new BusUnavailableError('the payload could not be deleted; its age will', { cause });
     }
@@ -82,15 +87,15 @@ class NatsPayloadStore implements PayloadStore {
     // The connection is the transport's.
   }
 
-  #bucket(kind: { volatile: boolean }): ObjectStore {
-    return kind.volatile ? this.#buckets.volatile : this.#buckets.durable;
+  async #purge(bucket: string, subjects: string[]): Promise<void> {
+    for (const filter of subjects) await this.#link.manager.streams.purge(payloadStream(bucket), { filter });
   }
 
   /** Asks for the next chunk while the last is being used; checks the digest at the end. */
   async *#read(info: ObjectInfo): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256');
     const stream = payloadStream(info.bucket);
-    const subject = `$O.${info.bucket}.C.${info.nuid}`;
+    const subject = chunkSubject(info.bucket, info.nuid);
     const ask = (seq: number) => {
       const answer = this.#link.manager.direct.getMessage(stream, { seq, next_by_subj: subject });
       answer.catch(() => undefined); // a reader that leaves early never hears of it
@@ -115,37 +120,55 @@ class NatsPayloadStore implements PayloadStore {
   }
 }
 
-const padding = (name: string): string => '='.repeat((3 - (Buffer.byteLength(name) % 3)) % 3);
+const bucketOf = (kind: { volatile: boolean }): string => PAYLOAD_BUCKETS[kind.volatile ? 'volatile' : 'durable'];
+const chunkSubject = (bucket: string, object: string): string => `$O.${bucket}.C.${object}`;
+const metaSubject = (bucket: string, name: string): string => `$O.${bucket}.M.${Base64UrlPaddedCodec.encode(name)}`;
 
-/** The source in pieces no larger than a chunk, remembering whether it was the source that failed. */
-class Slices implements AsyncIterableIterator<Uint8Array> {
-  readonly #pieces: AsyncGenerator<Uint8Array>;
-  fault: unknown;
+async function publish(link: Link, subject: string, data: Uint8Array | string, marks?: MsgHdrs): Promise<void> {
+  try {
+    await link.client.publish(subject, data, marks && { headers: marks });
+  } catch (cause) {
+    throw new BusUnavailableError('the payload could not be stored', { cause });
+  }
+}
 
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#pieces = this.#cut(source);
+/** Gathers bytes of any size into chunks of one, in one buffer (the connection has copied a chunk by the time it is acknowledged). */
+class ChunkWriter {
+  readonly #link: Link;
+  readonly #subject: string;
+  readonly #hash = createHash('sha256');
+  readonly #buffer = new Uint8Array(TRANSPORT_LIMITS.objectChunkBytes);
+  #filled = 0;
+  #size = 0;
+  #chunks = 0;
+
+  constructor(link: Link, subject: string) {
+    this.#link = link;
+    this.#subject = subject;
   }
 
-  next(): Promise<IteratorResult<Uint8Array>> {
-    return this.#pieces.next();
-  }
-
-  return(): Promise<IteratorResult<Uint8Array>> {
-    return this.#pieces.return(undefined);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async *#cut(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    const size = TRANSPORT_LIMITS.objectChunkBytes;
-    try {
-      for await (const bytes of source)
-        for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
-    } catch (error) {
-      this.fault = error ?? new Error('the source of a payload failed');
-      throw error;
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let start = 0; start < bytes.length; ) {
+      const part = bytes.subarray(start, start + this.#buffer.length - this.#filled);
+      this.#buffer.set(part, this.#filled);
+      this.#filled += part.length;
+      start += part.length;
+      if (this.#filled === this.#buffer.length) await this.#send();
     }
+  }
+
+  async end(): Promise<{ size: number; chunks: number; digest: string }> {
+    if (this.#filled > 0) await this.#send();
+    const digest = `${DIGEST_PREFIX}${Base64UrlPaddedCodec.encode(new Uint8Array(this.#hash.digest()))}`;
+    return { size: this.#size, chunks: this.#chunks, digest };
+  }
+
+  async #send(): Promise<void> {
+    const chunk = this.#buffer.subarray(0, this.#filled);
+    this.#hash.update(chunk);
+    this.#size += chunk.length;
+    this.#chunks += 1;
+    await publish(this.#link, this.#subject, chunk);
+    this.#filled = 0;
   }
 }
