@@ -1,7 +1,7 @@
 // Finds what a document is about and leaves out the furniture around it: by the markup's own words first, by text and link density where it has none.
 import type { ChildNode, Element } from 'domhandler';
 import { classWords, isElement, isText, removeElements, walk } from './dom.ts';
-import { HEADING, SILENT } from './elements.ts';
+import { BLOCK, HEADING, SILENT } from './elements.ts';
 import type { Footnotes } from './footnotes.ts';
 import type { HtmlTree } from './tree.ts';
 
@@ -22,6 +22,9 @@ const FURNITURE_ROLES = new Set([
 /** Class words and ids that mean furniture wherever they stand. */
 const FURNITURE_WORD =
   /^(?:(?:site|page|main|global|top|primary|secondary|left|right|mobile|desktop|sticky|sub|bottom|footer|header|sidebar|side|user|local)[-_]?)?(?:nav|navbar|navigation|nav[-_]?menu|navbox(?:es)?|menu|menubar|sidebar|side-?bar|aside|topbar|top-bar|toolbar)(?:[-_]?(?:wrapper|wrap|container|inner|outer|area|section|list|links|left|right|bottom|top|main|primary|secondary|mobile|desktop|box))*$|^(?:bread-?crumbs?|share|sharing|social|related|recommended|recommendations|read-?more-?articles|newsletter|subscribe|subscription|signup|comments?|disqus(?:_thread)?|respond|pagination|pager|promo|promotions?|popup|pop-up|modal|lightbox|overlay|widget|widgets|most-read|most-popular|trending|author-bio|tag-?list|post-?tags|entry-?meta-?footer)(?:[-_](?:wrapper|wrap|container|inner|area|section|list|links|items?|buttons?|bar|box|icons?|tools|media|posts?|articles?|stories|content|form|signup|block|nav|module|panel|widget|count|header|thread))*$|^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|skiplinks?|sr-only|visually-?hidden|visuallyhidden|screen-reader-(?:text|only)|back-?to-?top|no-?print|printfooter|catlinks|mw-editsection|mw-jump-link|mw-indicators|language-(?:selector|switcher|list)|lang-(?:selector|switcher)|interlanguage-link|site-?(?:sub|notice|header|footer)|masthead|colophon|page-?footer|footer|global-?(?:header|footer))$/i;
+/** Class words that mean furniture on an inline element; there, most of the others name a part of the text. */
+const INLINE_WORD =
+  /^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|sr-only|visually-?hidden|screen-reader-(?:text|only)|back-?to-?top|mw-editsection|mw-jump-link|share|social|share-?(?:link|button)s?|social-?(?:link|button|icon)s?)$/i;
 /** Class words that mean furniture outside the main content only; inside, they name an article's own head. */
 const OUTER_WORD =
   /^(?:header|page-?header|top-?header|header-?(?:wrapper|container|inner|top|main)|banner|logo|branding)$/i;
@@ -214,7 +217,9 @@ function isFurniture(
     HEADING.has(name)
   )
     return name === 'table' && /\bnavbox\b/i.test(attribs.class ?? '');
+  const inline = !BLOCK.has(name);
   const key = `${attribs.class ?? ''} ${attribs.id ?? ''}`;
+  if (inline) return key.split(' ').some((word) => INLINE_WORD.test(word));
   let verdict = verdicts.get(key);
   if (verdict === undefined) {
     const words = key.split(/\s+/).filter((word) => word !== '');

@@ -72,7 +72,7 @@ class BlockRenderer {
     const { name } = element;
     if (this.#scope.footnotes.notes.has(element)) this.#note(element);
     else if (HEADING.has(name)) this.#heading(element, marks);
-    else if (name === 'p' || name === 'summary' || name === 'dt' || name === 'figcaption')
+    else if (name === 'p' || name === 'summary' || name === 'dt' || name === 'dd' || name === 'figcaption')
       this.#container(element, marks);
     else if (name === 'ul' || name === 'ol' || name === 'menu' || name === 'dir') this.#list(element, marks);
     else if (name === 'table') this.#table(element, marks);
@@ -205,27 +205,13 @@ class BlockRenderer {
     this.writer.block('other', `${fence}${languageOf(element)}\n${text}\n${fence}`);
   }
 
-  /** Terms in bold, each with its descriptions as a list below it: what Markdown has that reads like a definition list. */
+  /** Terms in bold, descriptions as paragraphs below: Markdown has no definition list, and a bullet would say that the source has one. */
   #definitions(element: Element, marks: Marks): void {
     const strong: Mark = { kind: 'strong' };
-    let descriptions: Element[] = [];
-    const flush = (): void => {
-      if (descriptions.length === 0) return;
-      const held = descriptions;
-      descriptions = [];
-      this.writer.list(() => {
-        for (const description of held) this.writer.item('- ', () => this.#container(description, marks));
-      });
-    };
     for (const part of definitionParts(element)) {
-      if (part.name === 'dd') descriptions.push(part);
-      else {
-        flush();
-        if (part.name === 'dt') this.#container(part, [...marks, strong]);
-        else this.#block(part, marks);
-      }
+      if (part.name === 'dt') this.#container(part, [...marks, strong]);
+      else this.#block(part, marks);
     }
-    flush();
   }
 }
 

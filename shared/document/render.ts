@@ -69,9 +69,11 @@ function renderTree(document: ConvertedDocument, options: RenderOptions): Render
   if (!needsTree) return { fields, metadata, warnings };
 
   const scope = selectScope(tree, document, options, warnings);
+  // Before addresses are settled: a note is found by the fragment that its reference names.
+  const footnotes = findFootnotes(scope);
   removeElements(settleAddresses(scope, base, options.removeBase64Images));
   for (const field of options.fields) {
-    if (field === 'markdown') fields.markdown = toMarkdown(scope, { webpage });
+    if (field === 'markdown') fields.markdown = toMarkdown(scope, { webpage, footnotes });
     else if (field === 'html') fields.html = serialize(scope);
     else if (field === 'links') fields.links = listLinks(scope);
     else if (field === 'images') fields.images = listImages(scope);
