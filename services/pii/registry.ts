@@ -14,8 +14,20 @@ import { cryptoWallet } from './recognizers/crypto-wallet.ts';
 import { email, spelledEmail } from './recognizers/email.ts';
 import { iban } from './recognizers/iban.ts';
 import { paymentCard } from './recognizers/payment-card.ts';
+import {
+  actingPerson,
+  initialledPerson,
+  introducedPerson,
+  listedPeople,
+  namedByList,
+  personCell,
+  signatureLine,
+  titledPerson,
+} from './recognizers/person.ts';
 import { phone, phoneLink } from './recognizers/phone.ts';
+import { introducedPlace, listedPlace, placeCell, postcode } from './recognizers/place.ts';
 import { privateKey } from './recognizers/private-key.ts';
+import { streetAddress } from './recognizers/street-address.ts';
 
 export const RECOGNIZERS: readonly Recognizer[] = [
   email,
@@ -37,4 +49,17 @@ export const RECOGNIZERS: readonly Recognizer[] = [
   assignedSecret,
   namedToken,
   looseToken,
+  streetAddress,
+  postcode,
+  introducedPlace,
+  placeCell,
+  listedPlace,
+  titledPerson,
+  introducedPerson,
+  actingPerson,
+  initialledPerson,
+  listedPeople,
+  personCell,
+  namedByList,
+  signatureLine,
 ];

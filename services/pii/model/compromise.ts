@@ -67,6 +67,9 @@ function location(line: string, found: Found): Span | undefined {
   const text = line.slice(place.start, place.end);
   const words = text.split(/[\s,]+/);
   if (!CAPITAL.test(text) || words.length > 6 || /[|@<>[\]{}]/.test(text)) return undefined;
+  // "Czech place downtown": the tagger takes some descriptions for places.
+  if (words.some((word) => /^\p{Ll}/u.test(word) && !/^(?:of|the|and|de|da|do|del|la|le|on|upon|al|el)$/.test(word)))
+    return undefined;
   const tags = found.terms.flatMap((term) => term.tags);
   const listed = ['City', 'Country', 'Region', 'Place'].some((tag) => tags.includes(tag));
   return listed ? { ...place, entity: 'LOCATION', score: 0.6 } : undefined;
