@@ -31,45 +31,36 @@ export function assembleMetadata(found: DocumentMetadata, known: GatewayMetadata
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-
-function lastContent(bytes: Uint8Array): number {
-  let at = bytes.length - 1;
-  while (at >= 0 && isBlank(bytes[at])) at--;
-  return at;
-}
-
 const broken = (): ParseError =>
   new ParseError('BAD_GATEWAY', 'Bad Gateway: a service answered with something that is not a record');
 
 /**
  * The answer's bytes: `{"success":true,"data":{` fields, warning, metadata `}}`.
- * @param fields JSON text of one object, in chunks
+ * @param fields JSON text of one object, without blanks around it, in chunks
  * @throws ParseError BAD_GATEWAY where it is none
  */
 export async function* writeAnswer(fields: AsyncIterable<Uint8Array>, head: RecordHead): AsyncGenerator<Uint8Array> {
   const warning = head.warnings.length === 0 ? undefined : head.warnings.join(' ');
   // JSON.stringify leaves out what is undefined; the opening brace is the record's own.
   const tail = `${JSON.stringify({ warning, metadata: head.metadata }).slice(1)}}`;
-  let held: Uint8Array | undefined;
+  let opened = false;
   let members = false;
+  // The last byte so far: it may be the brace that closes the record, and the tail goes before that.
+  let held: Uint8Array | undefined;
   for await (const chunk of fields) {
-    const end = lastContent(chunk);
-    if (end < 0) continue;
-    if (held) {
-      members = true;
-      yield held;
-      held = chunk;
-    } else {
-      const start = chunk.findIndex((byte) => !isBlank(byte));
-      if (chunk[start] !== OPEN_BRACE) throw broken();
+    let rest = chunk;
+    if (!opened && rest.length > 0) {
+      if (rest[0] !== OPEN_BRACE) throw broken();
+      opened = true;
       yield Buffer.from('{"success":true,"data":{');
-      held = chunk.subarray(start + 1);
+      rest = rest.subarray(1);
     }
+    if (rest.length === 0) continue;
+    if (held) yield held;
+    members ||= held !== undefined || rest.length > 1;
+    if (rest.length > 1) yield rest.subarray(0, -1);
+    held = rest.subarray(-1);
   }
-  const end = held ? lastContent(held) : -1;
-  if (!held || held[end] !== CLOSE_BRACE) throw broken();
-  const last = held.subarray(0, end);
-  yield last;
-  yield Buffer.from(members || lastContent(last) >= 0 ? `,${tail}` : tail);
+  if (held?.[0] !== CLOSE_BRACE) throw broken();
+  yield Buffer.from(members ? `,${tail}` : tail);
 }

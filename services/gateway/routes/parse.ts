@@ -87,9 +87,9 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     work: { key: Key; credit: CreditHold; facts: ParseFacts },
   ): Promise<void> => {
     const { key, credit, facts } = work;
-    inviteBody(request, response);
     const upload = await receiveUpload(request, {
       payloads: transport.payloads,
+      invite: () => inviteBody(request, response),
       volatileUntilKnown: key.allow.includes('zdr'),
       accept: (options) => {
         facts.options = options;

@@ -32,6 +32,8 @@ export interface UploadRules {
   payloads: PayloadStore;
   /** Whether a file that comes before its options is kept off every disk. */
   volatileUntilKnown: boolean;
+  /** Called once the head of the request is found good, before its body is read. */
+  invite(): void;
   /** Sees the options as soon as they are known and throws to refuse the request. */
   accept(options: ParseOptions): void;
   /** For tests; REQUEST_LIMITS otherwise. */
@@ -163,6 +165,7 @@ async function storeFile(part: FilePart, payloads: PayloadStore, volatile: boole
  */
 export async function receiveUpload(request: IncomingMessage, rules: UploadRules): Promise<Upload> {
   const { parser, boundary } = openParser(request);
+  rules.invite();
   const stop = new AbortController();
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
