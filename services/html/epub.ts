@@ -4,7 +4,7 @@ import { ParseError } from '#shared/contract/errors.ts';
 import type { RenderOptions } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { ConvertedDocument, SourceFile } from '#shared/document/document.ts';
-import { isElement, removeElements, walk } from '#shared/document/dom.ts';
+import { isElement, isText, removeElements, textOf, walk } from '#shared/document/dom.ts';
 import { serialize } from '#shared/document/render.ts';
 import { parseHtml } from '#shared/document/tree.ts';
 import { openZip, type ZipContainer } from '#shared/readers/zip.ts';
@@ -27,6 +27,7 @@ export async function convertEpub(file: SourceFile, options: RenderOptions): Pro
   let length = 0;
   let broken = 0;
   let fault: unknown;
+  let lastHeading: string | undefined;
   for (const path of book.chapters) {
     let text: string;
     try {
@@ -38,7 +39,8 @@ export async function convertEpub(file: SourceFile, options: RenderOptions): Pro
       broken++;
       continue;
     }
-    const html = chapterHtml(text, path, places, pictures);
+    const { html, heading } = chapterHtml(text, path, places, pictures, lastHeading);
+    lastHeading = heading;
     length += html.length;
     if (length > DOCUMENT_LIMITS.fieldLength)
       throw new ParseError(
@@ -79,7 +81,8 @@ function chapterHtml(
   path: string,
   places: ReadonlyMap<string, string>,
   pictures: Pictures | undefined,
-): string {
+  headingBefore: string | undefined,
+): Chapter {
   const { body } = parseHtml(text, { xhtml: true });
   const here = places.get(path) ?? '';
   const dropped: Element[] = [];
@@ -105,8 +108,33 @@ function chapterHtml(
     }
     return true;
   });
+  const opening = openingHeading(body);
+  const words = opening && textOf([opening]).replace(/\s+/g, ' ').trim();
+  // A title page, then a chapter that some writers give the book's title for want of its own: once is enough.
+  if (opening && words !== '' && words === headingBefore) dropped.push(opening);
   removeElements(dropped);
-  return serialize(body.children);
+  return { html: serialize(body.children), heading: words };
+}
+
+interface Chapter {
+  html: string;
+  /** Words of the heading that the chapter opens with. */
+  heading: string | undefined;
+}
+
+/** The heading that stands before all other text of a chapter. */
+function openingHeading(body: Element): Element | undefined {
+  let found: Element | undefined;
+  let over = false;
+  walk(body.children, (node) => {
+    if (over) return false;
+    if (isElement(node) && /^h[1-6]$/.test(node.name)) {
+      found = node;
+      over = true;
+    } else if (isText(node) && node.data.trim() !== '') over = true;
+    return !over;
+  });
+  return found;
 }
 
 /** A link to a chapter becomes a link inside the document; a link to any other file of the book leads nowhere. */

@@ -92,7 +92,11 @@ function collectElement(element: Element, context: CollectContext, tokens: Inlin
   }
   const formula = formulaOf(element);
   if (formula) {
+    // Two breaks part paragraphs: a displayed formula stands alone.
+    const alone = formula.display && !context.cell && !context.heading;
+    if (alone) tokens.push({ type: 'break', soft: true }, { type: 'break', soft: true });
     tokens.push({ type: 'raw', text: formulaMarkdown(formula, context.cell || context.heading) });
+    if (alone) tokens.push({ type: 'break', soft: true }, { type: 'break', soft: true });
     return;
   }
   if (SILENT.has(name) || context.scope.footnotes.backlinks.has(element)) return;
@@ -128,16 +132,19 @@ function hasImage(element: Element): boolean {
   return element.children.some((child) => isElement(child) && (child.name === 'img' || hasImage(child)));
 }
 
-/** Code keeps its text as it is; a link that fills it goes around it. */
+/** Code keeps its text as it is, spaces at its edges outside; a link that fills it goes around it. */
 function collectCode(element: Element, context: CollectContext, tokens: InlineToken[]): void {
-  const span = codeSpan(textOf(element.children), context.cell);
+  const text = textOf(element.children);
+  const span = codeSpan(text, context.cell);
   if (span === '') return;
   const children = element.children.filter((child) => !(isText(child) && child.data.trim() === ''));
   const only = children.length === 1 ? children[0] : undefined;
   const link = isElement(only) ? linkOf(only) : undefined;
+  if (/^\s/.test(text)) tokens.push({ type: 'text', text: ' ' });
   if (link) tokens.push({ type: 'open', mark: link });
   tokens.push({ type: 'raw', text: span });
   if (link) tokens.push({ type: 'close', mark: link });
+  if (/\s$/.test(text)) tokens.push({ type: 'text', text: ' ' });
 }
 
 /** `![alt](src "title")`; an emptied source (removeBase64Images) leaves `![alt]()`; an image without source and words leaves nothing. */

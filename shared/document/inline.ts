@@ -142,6 +142,7 @@ function addText(tokens: InlineToken[], text: string): void {
 }
 
 function write(tokens: InlineToken[], context: InlineContext): string {
+  movePunctuationOut(tokens);
   const asTag = unreadableDelimiters(tokens);
   let out = '';
   let links = 0;
@@ -189,6 +190,27 @@ function delimiter(mark: Mark, asTag: boolean, closing: boolean): string {
   const sign = DELIMITER[mark.kind];
   if (sign !== undefined && !asTag) return sign;
   return `<${closing ? '/' : ''}${TAG[mark.kind] ?? 'span'}>`;
+}
+
+/** `number<b>: 7</b>` and `<b>Note:</b>text`: the sign goes to the other side of the mark, where the mark can be read. */
+function movePunctuationOut(tokens: InlineToken[]): void {
+  tokens.forEach((token, index) => {
+    if ((token.type !== 'open' && token.type !== 'close') || DELIMITER[token.mark.kind] === undefined) return;
+    const before = tokens[index - 1];
+    const after = tokens[index + 1];
+    if (before?.type !== 'text' || after?.type !== 'text') return;
+    if (token.type === 'open' && !flanks(edge(tokens, index, 1), edge(tokens, index, -1))) {
+      const signs = /^[,.:;!?\u2013\u2014\u2026-]+ ?/.exec(after.text)?.[0] ?? '';
+      if (signs === '' || signs.length === after.text.length) return;
+      before.text += signs;
+      after.text = after.text.slice(signs.length);
+    } else if (token.type === 'close' && !flanks(edge(tokens, index, -1), edge(tokens, index, 1))) {
+      const kept = before.text.replace(/[,.:;!?\u2013\u2014\u2026-]{1,8}$/, '');
+      if (kept === '' || kept.length === before.text.length || kept.endsWith(' ')) return;
+      after.text = before.text.slice(kept.length) + after.text;
+      before.text = kept;
+    }
+  });
 }
 
 /**

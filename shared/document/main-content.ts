@@ -21,10 +21,10 @@ const FURNITURE_ROLES = new Set([
 ]);
 /** Class words and ids that mean furniture wherever they stand. */
 const FURNITURE_WORD =
-  /^(?:(?:site|page|main|global|top|primary|secondary|left|right|mobile|desktop|sticky|sub|bottom|footer|header|sidebar|side|user|local)[-_]?)?(?:nav|navbar|navigation|nav[-_]?menu|navbox(?:es)?|menu|menubar|sidebar|side-?bar|aside|topbar|top-bar|toolbar)(?:[-_]?(?:wrapper|wrap|container|inner|outer|area|section|list|links|left|right|bottom|top|main|primary|secondary|mobile|desktop|box))*$|^(?:bread-?crumbs?|share|sharing|social|related|recommended|recommendations|read-?more-?articles|newsletter|subscribe|subscription|signup|comments?|disqus(?:_thread)?|respond|pagination|pager|promo|promotions?|popup|pop-up|modal|lightbox|overlay|widget|widgets|most-read|most-popular|trending|author-bio|tag-?list|post-?tags|entry-?meta-?footer)(?:[-_](?:wrapper|wrap|container|inner|area|section|list|links|items?|buttons?|bar|box|icons?|tools|media|posts?|articles?|stories|content|form|signup|block|nav|module|panel|widget|count|header|thread))*$|^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|skiplinks?|sr-only|visually-?hidden|visuallyhidden|screen-reader-(?:text|only)|back-?to-?top|no-?print|printfooter|catlinks|mw-editsection|mw-jump-link|mw-indicators|language-(?:selector|switcher|list)|lang-(?:selector|switcher)|interlanguage-link|site-?(?:sub|notice|header|footer)|masthead|colophon|page-?footer|footer|global-?(?:header|footer))$/i;
+  /^(?:(?:site|page|main|global|top|primary|secondary|left|right|mobile|desktop|sticky|sub|bottom|footer|header|sidebar|side|user|local)[-_]?)?(?:nav|navbar|navigation|nav[-_]?menu|navbox(?:es)?|menu|menubar|sidebar|side-?bar|aside|topbar|top-bar|toolbar)(?:[-_]?(?:wrapper|wrap|container|inner|outer|area|section|list|links|left|right|bottom|top|main|primary|secondary|mobile|desktop|box))*$|^(?:bread-?crumbs?|share|sharing|social|related|recommended|recommendations|read-?more-?articles|newsletter|subscribe|subscription|signup|comments?|disqus(?:_thread)?|respond|pagination|pager|promo|promotions?|popup|pop-up|modal|lightbox|overlay|widget|widgets|most-read|most-popular|trending|author-bio|tag-?list|post-?tags|entry-?meta-?footer)(?:[-_](?:wrapper|wrap|container|inner|area|section|list|links|items?|buttons?|bar|box|icons?|tools|media|posts?|articles?|stories|content|form|signup|block|nav|module|panel|widget|count|header|thread))*$|^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|skiplinks?|sr-only|visually-?hidden|visuallyhidden|screen-reader-(?:text|only)|back-?to-?top|no-?print|printfooter|catlinks|mw-editsection|mw-jump-link|mw-indicators|\w+-dropdown|dropdown-(?:menu|content)|mw-portlet[\w-]*|mw-redirectedfrom|language-(?:selector|switcher|list)|lang-(?:selector|switcher)|interlanguage-link|site-?(?:sub|notice|header|footer)|masthead|colophon|page-?footer|footer|global-?(?:header|footer))$/i;
 /** Class words that mean furniture on an inline element; there, most of the others name a part of the text. */
 const INLINE_WORD =
-  /^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|sr-only|visually-?hidden|screen-reader-(?:text|only)|back-?to-?top|mw-editsection|mw-jump-link|share|social|share-?(?:link|button)s?|social-?(?:link|button|icon)s?)$/i;
+  /^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|sr-only|visually-?hidden|screen-reader-(?:text|only)|back-?to-?top|mw-editsection|mw-jump-link|inline-template|share|social|share-?(?:link|button)s?|social-?(?:link|button|icon)s?)$/i;
 /** Class words that mean furniture outside the main content only; inside, they name an article's own head. */
 const OUTER_WORD =
   /^(?:header|page-?header|top-?header|header-?(?:wrapper|container|inner|top|main)|banner|logo|branding)$/i;
@@ -36,7 +36,11 @@ const ARTICLE_SHARE = 0.5;
 /** A link list: this share of its text is links, at least so many, each shorter than a sentence. */
 const LINK_LIST = { density: 0.8, links: 4, averageLength: 30 };
 /** Less than this, from a page that has much more, means that the furniture rules took the content. */
-const SUSPICIOUSLY_LITTLE = { characters: 250, share: 0.05 };
+const SUSPICIOUSLY_LITTLE = {
+  characters: 250,
+  share: 0.05,
+  /** The same where no element is marked as the main one, so that class words alone decided. */ shareOfUnmarked: 0.25,
+};
 
 interface Measure {
   /** Characters that are not space, in all and inside links. */
@@ -76,8 +80,10 @@ export function webpageContent(tree: HtmlTree, footnotes: Footnotes): ChildNode[
   const furniture = furnitureOf(body, whole, total, kept);
   const furnitureText = [...furniture].reduce((sum, element) => sum + (whole.get(element)?.text ?? 0), 0);
   const roots = chooseRoots(body, whole, furniture, total - furnitureText);
+  const bodyAlone = roots.length === 1 && roots[0] === body;
   const remaining = roots.reduce((sum, root) => sum + textWithout(root, whole, furniture), 0);
-  if (remaining < SUSPICIOUSLY_LITTLE.characters && remaining < total * SUSPICIOUSLY_LITTLE.share) {
+  const tooLittle = remaining < SUSPICIOUSLY_LITTLE.characters && remaining < total * SUSPICIOUSLY_LITTLE.share;
+  if (tooLittle || (bodyAlone && remaining < total * SUSPICIOUSLY_LITTLE.shareOfUnmarked)) {
     const elementsOnly = new Set(
       [...furniture].filter((element) => /^(?:nav|header|footer|aside)$/.test(element.name)),
     );
@@ -86,7 +92,7 @@ export function webpageContent(tree: HtmlTree, footnotes: Footnotes): ChildNode[
     return body.children;
   }
   removeElements(furniture);
-  return roots.length === 1 && roots[0] === body ? body.children : roots;
+  return bodyAlone ? body.children : roots;
 }
 
 function hiddenElements(body: Element): Element[] {

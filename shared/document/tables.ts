@@ -185,7 +185,14 @@ function cellMarkdown(cell: Cell, scope: MarkdownScope): string {
 
 /** One line a row, no blank line inside: a blank line would end the HTML block (CommonMark 4.6). */
 function htmlTable(rows: Cell[][], scope: MarkdownScope): string {
-  const lines = rows.map((row) => {
+  // A row of empty cells only spaces a page; where cells reach over rows it still counts.
+  const spaced = rows.some((row) => row.some((cell) => cell.rowspan > 1));
+  const said = spaced
+    ? rows
+    : rows.filter((row) =>
+        row.some((cell) => textOf([cell.element]).trim() !== '' || holds(cell.element, (name) => name === 'img')),
+      );
+  const lines = said.map((row) => {
     const cells = row.map((cell) => {
       const name = cell.header ? 'th' : 'td';
       const spans = `${cell.colspan > 1 ? ` colspan="${cell.colspan}"` : ''}${cell.rowspan > 1 ? ` rowspan="${cell.rowspan}"` : ''}`;
