@@ -1,7 +1,8 @@
 // DECISIONS: the provider's public SDKs work unchanged when only their API URL is set.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { access, mkdir } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -44,11 +45,17 @@ const pythonWithSdk = (() => {
 const PYTHON_PROGRAM = `
 import json, sys
 from firecrawl import Firecrawl
-from firecrawl.v2.types import ParseFile
+from firecrawl.v2.types import ParseOptions
 url, key, path = sys.argv[1:4]
 client = Firecrawl(api_key=key, api_url=url)
-plain = client.parse(ParseFile(filename="boats.csv", content=open(path, "rb").read(), content_type="text/csv"))
-print(json.dumps({"markdown": plain.markdown}))
+plain = client.parse(open(path, "rb").read(), filename="boats.csv")
+tuned = client.parse(path, options=ParseOptions(formats=["markdown", "html"], only_main_content=True, timeout=60000))
+try:
+    client.parse(b"words", filename="notes.txt")
+    refused = "no"
+except Exception as error:
+    refused = str(error)
+print(json.dumps({"plain": plain.markdown, "tuned": tuned.html, "refused": refused}))
 `;
 
 export const rows: Row[] = [
@@ -108,7 +115,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: `DECISIONS Python \`${PYTHON_SDK}\`: parse(file) with its own defaults`,
+    name: `DECISIONS Python \`${PYTHON_SDK}\`: parse with its own defaults, with options, and an error`,
     run: async (product, context) => {
       let python: string;
       try {
@@ -118,8 +125,7 @@ export const rows: Row[] = [
         context.skip('the Python SDK could not be installed here');
         return;
       }
-      const { mkdtemp, writeFile, rm } = await import('node:fs/promises');
-      const folder = await mkdtemp(join((await import('node:os')).tmpdir(), 'parsemesh-python-'));
+      const folder = await mkdtemp(join(tmpdir(), 'parsemesh-python-'));
       try {
         await writeFile(join(folder, 'boats.csv'), SMALL_CSV.file);
         const { stdout } = await run(
@@ -127,7 +133,10 @@ export const rows: Row[] = [
           ['-c', PYTHON_PROGRAM, product.url, product.key, join(folder, 'boats.csv')],
           { timeout: 60_000 },
         );
-        assert.match(JSON.parse(stdout).markdown, /seventeen herons/);
+        const { plain, tuned, refused } = JSON.parse(stdout);
+        assert.match(plain, /seventeen herons/);
+        assert.match(tuned, /<table/);
+        assert.match(refused, /\.pdf/);
       } finally {
         await rm(folder, { recursive: true, force: true });
       }
