@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream } from '@nats-io/jetstream';
+import { Objm } from '@nats-io/obj';
+import { connect } from '@nats-io/transport-node';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { type NatsServer, NatsServerMissingError, startNatsServer } from '#test/harness/nats-server.ts';
 import type { Bus, Consumer, Delivery, JobAnswer, JobMessage, PayloadRef, ServeOptions, Transport } from './bus.ts';
@@ -547,9 +550,9 @@ describe('the transport in memory', () => {
     const living = createMemoryTransport({ folder });
     await living.payloads.put(inPieces(randomBytes(2 * MiB)), { volatile: false });
     const [name = ''] = await readdir(folder);
+    assert.equal((await stat(join(folder, name))).mode & 0o777, 0o700);
     const child = spawn(process.execPath, ['-e', '']);
     await once(child, 'exit');
-    const { mkdir } = await import('node:fs/promises');
     await mkdir(join(folder, name.replace(`-${process.pid}-`, `-${child.pid}-`)));
     await mkdir(join(folder, 'of-another-program'));
     const next = createMemoryTransport({ folder });
@@ -601,6 +604,72 @@ describe('the transport over NATS', { skip: missing || false }, () => {
       child.kill('SIGKILL');
       await transport.close();
     }
+  });
+
+  it('gives the job of a worker that closes without draining to another at once', async () => {
+    const leaving = await connectNats({ url: shared.url, name: 'closing-worker' });
+    const transport = await connectNats({ url: shared.url, name: 'closing-test' });
+    const queue = newQueue();
+    const held = gate();
+    await leaving.bus.serve(queue, { concurrency: 1, handler: held.handler });
+    const request = transport.bus.request(queue, job(), { deadline: inMs(10_000) });
+    await until(() => held.taken.length === 1, 'the job runs');
+    const consumer = await transport.bus.serve(queue, { concurrency: 1, handler: async () => answerOf('by another') });
+    const closing = Date.now();
+    await leaving.close();
+    assert.equal((await request).header, 'by another');
+    assert.ok(Date.now() - closing < TRANSPORT_LIMITS.ackWaitMs / 2);
+    assert.equal(held.taken[0]?.signal.aborted, true);
+    held.open();
+    await consumer.drain();
+    await transport.close();
+  });
+
+  it('knows the workers of a queue as soon as it is connected', async () => {
+    const first = await connectNats({ url: shared.url, name: 'presence-worker' });
+    const queue = newQueue();
+    await first.bus.serve(queue, { concurrency: 1, handler: async () => answerOf(null) });
+    const second = await connectNats({ url: shared.url, name: 'presence-test' });
+    await until(() => second.bus.workers(queue) === 1, 'the worker answered', TRANSPORT_LIMITS.presenceMs / 2);
+    await first.close();
+    await until(() => second.bus.workers(queue) === 0, 'the worker said it left', TRANSPORT_LIMITS.presenceMs / 2);
+    await second.close();
+  });
+
+  it('lays payloads out so that any Object Store client can read them', async () => {
+    const transport = await connectNats({ url: shared.url, name: 'layout-test' });
+    const connection = await connect({ servers: shared.url });
+    const bytes = randomBytes(2 * MiB + 17);
+    const ref = await transport.payloads.put(inPieces(bytes), { volatile: false });
+    const bucket = await new Objm(connection).open('parsemesh-payloads');
+    const read = await bucket.getBlob(ref.id.split('.')[0] ?? '');
+    assert.ok(read && Buffer.compare(read, bytes) === 0);
+    await transport.payloads.delete(ref);
+    assert.deepEqual(await bucket.list(), []);
+    await connection.close();
+    await transport.close();
+  });
+
+  it('removes from a queue what is no job, and answers what it never heard of', async () => {
+    const transport = await connectNats({ url: shared.url, name: 'garbage-test' });
+    const connection = await connect({ servers: shared.url });
+    const queue = newQueue();
+    const consumer = await transport.bus.serve(queue, { concurrency: 1, handler: async () => answerOf('fine') });
+    for (const garbage of ['', 'abc', '\u0000\u0000\u0000\u0002{]', '\u0000\u0000\u0000\u0004null', '\uffff\uffff'])
+      await jetstream(connection).publish(`parsemesh.jobs.${queue}`, garbage);
+    assert.equal((await transport.bus.request(queue, job(), { deadline: inMs(5_000) })).header, 'fine');
+    await until(async () => (await transport.bus.depth(queue)).running === 0, 'nothing is left');
+    await consumer.drain();
+    await connection.close();
+    await transport.close();
+  });
+
+  it('refuses a message that no server would carry, and a name that is no queue', async () => {
+    const transport = await connectNats({ url: shared.url, name: 'refusal-test' });
+    const large = job(new Uint8Array(TRANSPORT_LIMITS.messageBytes));
+    await assert.rejects(transport.bus.request(newQueue(), large, { deadline: inMs(1_000) }), /payload store/);
+    await assert.rejects(transport.bus.request('a.b', job(), { deadline: inMs(1_000) }), RangeError);
+    await transport.close();
   });
 
   it('stops the work of a requester that died', async () => {

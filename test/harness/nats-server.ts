@@ -55,12 +55,11 @@ export async function startNatsServer(options: { storeDir?: string; port?: numbe
     child.once('exit', (code) => reject(new Error(`nats-server ended with ${code}: ${said}`)));
   });
   failed.catch(() => undefined);
-  const killWithUs = (): void => void child.kill('SIGKILL');
-  process.once('exit', killWithUs);
+  const guard = guardAgainstOrphan(child);
   try {
     await Promise.race([untilAccepting(port), failed]);
   } catch (error) {
-    process.removeListener('exit', killWithUs);
+    guard.kill('SIGKILL');
     child.kill('SIGKILL');
     await removeStore();
     throw error;
@@ -71,11 +70,20 @@ export async function startNatsServer(options: { storeDir?: string; port?: numbe
     pid: child.pid ?? 0,
     storeDir,
     async stop(signal = 'SIGTERM') {
-      process.removeListener('exit', killWithUs);
+      guard.kill('SIGKILL');
       await end(child, signal);
       await removeStore();
     },
   };
+}
+
+/** A shell that ends the server when this process ends in whatever way: its standard input closes then. */
+function guardAgainstOrphan(child: ChildProcess): ChildProcess {
+  const guard = spawn('sh', ['-c', `read _; kill -9 ${child.pid ?? ''} 2>/dev/null`], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.unref();
+  return guard;
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -75,6 +75,9 @@ export async function runJob(
     if (!controller.signal.aborted)
       await handOver(link, envelope, { kind: 'answer', header: answer.header ?? null }, answer.body);
     job.ack();
+  } catch (err) {
+    link.log.warn({ err, attempt, job: envelope.id }, 'an answer could not be handed over');
+    job.giveBack();
   } finally {
     alive.stop();
   }

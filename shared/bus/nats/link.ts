@@ -40,11 +40,14 @@ const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2_000;
 /** JetStream answers within this or the call is tried again. */
 const API_TIMEOUT_MS = 3_000;
+const WAITING_LOG_MS = 5_000;
 const SILENT: BusLog = { info() {}, warn() {} };
 
 /** Opens the connection; waits for a server that is not there yet. @throws Error when `max_payload` is too small */
 export async function openLink(options: LinkOptions): Promise<Link> {
+  const log = options.log ?? SILENT;
   let tries = 0;
+  const waiting = setInterval(() => log.warn({}, 'waiting for the NATS server that NATS_URL names'), WAITING_LOG_MS);
   const connection = await connect({
     servers: options.url.split(',').map((url) => url.trim()),
     name: options.name,
@@ -58,7 +61,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
     maxPingOut: 2,
     // A stack trace for each message sent costs more than the message.
     noAsyncTraces: true,
-  });
+  }).finally(() => clearInterval(waiting));
   const allowed = connection.info?.max_payload ?? 0;
   if (allowed < TRANSPORT_LIMITS.messageBytes) {
     await connection.close();
@@ -69,7 +72,6 @@ export async function openLink(options: LinkOptions): Promise<Link> {
   tries = 0;
   const client = jetstream(connection, { timeout: API_TIMEOUT_MS });
   const manager = await jetstreamManager(connection, { timeout: API_TIMEOUT_MS, checkAPI: false });
-  const log = options.log ?? SILENT;
   const replicas = options.replicas ?? 1;
 
   let up = true;

@@ -9,6 +9,15 @@ export interface JobEnvelope {
   header: unknown;
 }
 
+/** Holds the header of a job's frame to its shape. @throws RangeError */
+export function readEnvelope(header: unknown): JobEnvelope {
+  const envelope = (header ?? {}) as Partial<JobEnvelope>;
+  const { id, deadline, reply } = envelope;
+  if (typeof id !== 'string' || typeof deadline !== 'number' || typeof reply !== 'string')
+    throw new RangeError('the message is not a job');
+  return { id, deadline, reply, header: envelope.header };
+}
+
 /**
  * What a worker tells a requester, as the header of a frame.
  * Each is a request: the requester answers with nothing (go on) or with `GONE`.

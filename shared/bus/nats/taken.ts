@@ -26,7 +26,8 @@ export class TakenJob {
 
   /** Still at it: the server waits on. */
   working(): void {
-    if (!this.#ended) this.#message.respond('+WPI');
+    if (this.#ended) return;
+    this.#message.respond('+WPI');
   }
 
   /** Done; leaves the queue. */
@@ -47,6 +48,10 @@ export class TakenJob {
   #end(word: keyof typeof ENDS): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#message.respond(ENDS[word]);
+    try {
+      this.#message.respond(ENDS[word]);
+    } catch {
+      // The connection was closed for good: the server finds out by the silence and gives the job to another.
+    }
   }
 }

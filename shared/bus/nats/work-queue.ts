@@ -17,12 +17,12 @@ import {
   type RequestOptions,
   type ServeOptions,
 } from '../bus.ts';
-import { decodeFrame, encodeFrame } from './frame.ts';
+import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
 import type { Link } from './link.ts';
 import { createPresence } from './presence.ts';
 import { cancelSubject, checkQueueName, GONE, type JobEnvelope, REPLY_PREFIX, type WorkerNotice } from './protocol.ts';
 import { ensureConsumers, JOB_STREAMS, jobSubject, type Pair } from './topology.ts';
-import { startWorker } from './worker.ts';
+import { type ServingWorker, startWorker } from './worker.ts';
 
 /** A request that has no answer yet. */
 interface Pending {
@@ -46,7 +46,9 @@ class NatsBus implements Bus {
   readonly #presence: ReturnType<typeof createPresence>;
   readonly #inbox = `${REPLY_PREFIX}.${nuid.next()}`;
   readonly #pending = new Map<string, Pending>();
-  readonly #consumers = new Set<Consumer>();
+  readonly #workers = new Set<ServingWorker>();
+  /** Queues whose consumers are known to exist. */
+  readonly #made = new Set<string>();
   readonly #endReturn: () => void;
   #count = 0;
   #closed = false;
@@ -60,6 +62,7 @@ class NatsBus implements Bus {
       },
     });
     this.#endReturn = link.onReturn(() => {
+      this.#made.clear();
       for (const pending of this.#pending.values()) pending.resend();
     });
   }
@@ -141,6 +144,8 @@ class NatsBus implements Bus {
         },
       });
       void publish();
+      // An autoscaler reads the consumer's lag, so it must be there before the first worker is.
+      this.#makeConsumers(queue).catch(() => undefined);
     });
   }
 
@@ -148,14 +153,13 @@ class NatsBus implements Bus {
     checkQueueName(queue);
     if (this.#closed) throw new BusUnavailableError('the bus is closed');
     const worker = await startWorker(this.#link, this.#presence, queue, options);
-    const consumer: Consumer = {
+    this.#workers.add(worker);
+    return {
       drain: async () => {
-        this.#consumers.delete(consumer);
         await worker.drain();
+        this.#workers.delete(worker);
       },
     };
-    this.#consumers.add(consumer);
-    return consumer;
   }
 
   workers(queue: string): number {
@@ -166,13 +170,14 @@ class NatsBus implements Bus {
     checkQueueName(queue);
     const depth: QueueDepth = { pending: 0, running: 0 };
     try {
-      await ensureConsumers(this.#link.manager, queue);
+      await this.#makeConsumers(queue);
       for (const stream of [JOB_STREAMS.durable, JOB_STREAMS.volatile]) {
         const info = await this.#link.manager.consumers.info(stream, queue);
         depth.pending += info.num_pending;
         depth.running += info.num_ack_pending;
       }
     } catch (cause) {
+      this.#made.delete(queue);
       throw new BusUnavailableError('the message bus did not tell the depth of the queue', { cause });
     }
     return depth;
@@ -187,8 +192,19 @@ class NatsBus implements Bus {
     this.#closed = true;
     this.#endReturn();
     for (const pending of this.#pending.values()) pending.reject(new BusUnavailableError('the bus was closed'));
-    await Promise.all([...this.#consumers].map((consumer) => consumer.drain()));
+    await Promise.all([...this.#workers].map((worker) => worker.close()));
     this.#presence.close();
+  }
+
+  async #makeConsumers(queue: string): Promise<void> {
+    if (this.#made.has(queue)) return;
+    this.#made.add(queue);
+    try {
+      await ensureConsumers(this.#link.manager, queue);
+    } catch (error) {
+      this.#made.delete(queue);
+      throw error;
+    }
   }
 
   /** Until the server has it, the request is settled or the deadline comes. The id of the request keeps a retry from being stored twice. */
@@ -227,10 +243,16 @@ class NatsBus implements Bus {
     const pending = this.#pending.get(message.subject);
     message.respond(pending ? undefined : GONE);
     if (!pending) return;
-    const { header, body } = decodeFrame(message.data);
-    const notice = header as WorkerNotice;
+    let frame: Frame;
+    try {
+      frame = decodeFrame(message.data);
+    } catch (err) {
+      this.#link.log.warn({ err }, 'a message to this requester is no notice; ignored');
+      return;
+    }
+    const notice = frame.header as WorkerNotice;
     if (notice.kind === 'started' || notice.kind === 'working') pending.working(notice.kind === 'started');
-    else if (notice.kind === 'answer') pending.resolve({ header: notice.header, body });
+    else if (notice.kind === 'answer') pending.resolve({ header: notice.header, body: frame.body });
     else if (notice.kind === 'abandoned') pending.reject(new AbandonedError(notice.reason));
   }
 }

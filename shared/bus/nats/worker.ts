@@ -6,7 +6,7 @@ import { decodeFrame } from './frame.ts';
 import { runJob } from './job.ts';
 import type { Link } from './link.ts';
 import type { Presence } from './presence.ts';
-import { cancelSubject, type JobEnvelope } from './protocol.ts';
+import { cancelSubject, type JobEnvelope, readEnvelope } from './protocol.ts';
 import { pullOne } from './pull.ts';
 import type { TakenJob } from './taken.ts';
 import { ensureConsumers, JOB_STREAMS } from './topology.ts';
@@ -16,13 +16,18 @@ const IDLE_PULL_MS = 5_000;
 /** Cancelled jobs remembered, so that one cancelled on its way here is not started. */
 const CANCELLED_KEPT = 10_000;
 
+export interface ServingWorker extends Consumer {
+  /** Stops at once: what runs is told to stop and goes to another worker. */
+  close(): Promise<void>;
+}
+
 /** Serves a queue until drained. Resolves once the queue's consumers are there and the worker has announced itself. */
 export async function startWorker(
   link: Link,
   presence: Presence,
   queue: string,
   options: ServeOptions,
-): Promise<Consumer> {
+): Promise<ServingWorker> {
   await ensureConsumers(link.manager, queue);
   const worker = new Worker(link, queue, options);
   const endAnnouncing = presence.announce(queue, nuid.next());
@@ -31,7 +36,16 @@ export async function startWorker(
       endAnnouncing();
       await worker.drain();
     },
+    async close() {
+      endAnnouncing();
+      await worker.close();
+    },
   };
+}
+
+interface Running {
+  job: TakenJob;
+  controller: AbortController;
 }
 
 class Worker {
@@ -40,7 +54,7 @@ class Worker {
   readonly #options: ServeOptions;
   readonly #cancels: Subscription;
   readonly #endReturn: () => void;
-  readonly #running = new Map<string, AbortController>();
+  readonly #running = new Map<string, Running>();
   readonly #cancelled = new Set<string>();
   /** Jobs taken whose end (answer heard, acknowledged) is not reached; outlives the place in `#busy`. */
   readonly #open = new Set<Promise<void>>();
@@ -69,11 +83,24 @@ class Worker {
   }
 
   async drain(): Promise<void> {
+    await this.#stop();
+    while (this.#open.size > 0) await Promise.all(this.#open);
+    this.#cancels.unsubscribe();
+  }
+
+  async close(): Promise<void> {
+    await this.#stop();
+    for (const { job, controller } of this.#running.values()) {
+      job.giveBack();
+      controller.abort(new Error('the worker is closing'));
+    }
+    this.#cancels.unsubscribe();
+  }
+
+  async #stop(): Promise<void> {
     this.#stopped = true;
     this.#wake();
     await this.#loop;
-    while (this.#open.size > 0) await Promise.all(this.#open);
-    this.#cancels.unsubscribe();
     this.#endReturn();
   }
 
@@ -151,7 +178,7 @@ class Worker {
     let body: Uint8Array;
     try {
       const frame = decodeFrame(job.data);
-      envelope = frame.header as JobEnvelope;
+      envelope = readEnvelope(frame.header);
       body = frame.body;
     } catch (err) {
       this.#link.log.warn({ err, queue: this.#queue }, 'a message in the queue is no job; removed');
@@ -165,19 +192,20 @@ class Worker {
 
     this.#busy += 1;
     const controller = new AbortController();
-    this.#running.set(envelope.reply, controller);
+    const running: Running = { job, controller };
+    this.#running.set(envelope.reply, running);
     const open = runJob(this.#link, job, envelope, body, controller, this.#options.handler, () => {
       this.#busy -= 1;
-      if (this.#running.get(envelope.reply) === controller) this.#running.delete(envelope.reply);
+      if (this.#running.get(envelope.reply) === running) this.#running.delete(envelope.reply);
       this.#wake();
     }).finally(() => this.#open.delete(open));
     this.#open.add(open);
   }
 
   #cancel(reply: string): void {
-    const controller = this.#running.get(reply);
-    if (controller) {
-      controller.abort(new Error('cancelled by the requester'));
+    const running = this.#running.get(reply);
+    if (running) {
+      running.controller.abort(new Error('cancelled by the requester'));
       return;
     }
     this.#cancelled.add(reply);
