@@ -30,10 +30,13 @@ function components(schema: z.ZodType, name: string, io: 'input' | 'output'): Js
   const json = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io, target: 'draft-2020-12' }))) as JsonObject;
   const { $defs, $schema: _schema, id: _id, ...root } = json;
   const inner = isObject($defs) ? $defs : {};
-  const named = Object.entries({ ...inner, [name]: root }).map(([key, value]): [string, JsonValue] => {
-    const { id: _inner, $id: _innerId, ...rest } = isObject(value) ? value : {};
-    return [key, relocate(rest)];
-  });
+  // A schema that is named itself comes as nothing but a reference to its own name.
+  const named = Object.entries('$ref' in root ? inner : { ...inner, [name]: root }).map(
+    ([key, value]): [string, JsonValue] => {
+      const { id: _inner, $id: _innerId, ...rest } = isObject(value) ? value : {};
+      return [key, relocate(rest)];
+    },
+  );
   return Object.fromEntries(named);
 }
 
