@@ -137,15 +137,26 @@ interface Side {
 function readSide<T extends LayoutItem>(items: readonly T[]): Side {
   const box = boundingBox(items.map((item) => item.box));
   const width = Math.max(1, box.x1 - box.x0);
-  const text = items.filter((item) => !item.atom);
-  const fills = text.map((item) => (item.box.x1 - item.box.x0) / width).sort((a, b) => a - b);
   const atoms = items.filter((item) => item.atom);
+  // By rows: a justified line with wide gaps comes in pieces.
+  const rows: { y: number; x0: number; x1: number; words: number }[] = [];
+  for (const item of items) {
+    if (item.atom) continue;
+    const y = (item.box.y0 + item.box.y1) / 2;
+    const row = rows.at(-1);
+    if (row && Math.abs(row.y - y) < (item.box.y1 - item.box.y0) * 0.45) {
+      row.x0 = Math.min(row.x0, item.box.x0);
+      row.x1 = Math.max(row.x1, item.box.x1);
+      row.words += item.words;
+    } else rows.push({ y, x0: item.box.x0, x1: item.box.x1, words: item.words });
+  }
+  const fills = rows.map((row) => (row.x1 - row.x0) / width).sort((a, b) => a - b);
   const atomHeight = atoms.reduce((sum, item) => sum + item.box.y1 - item.box.y0, 0);
   return {
     box,
-    lines: text.length + atoms.length * 3,
+    lines: rows.length + atoms.length * 3,
     fill: fills[fills.length >> 1] ?? 1,
-    wordsPerLine: text.length === 0 ? 5 : text.reduce((sum, item) => sum + item.words, 0) / text.length,
+    wordsPerLine: rows.length === 0 ? 5 : rows.reduce((sum, row) => sum + row.words, 0) / rows.length,
     atomShare: atomHeight / Math.max(1, box.y1 - box.y0),
   };
 }

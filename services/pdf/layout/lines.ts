@@ -17,31 +17,70 @@ export interface Chunk {
   size: number;
 }
 
+/** Gaps of one justified line are alike to this, in type sizes, however wide they are. */
+const EVEN_GAPS = 0.3;
+/** Widest space that justification opens. */
+const JUSTIFIED_GAP = 3.2;
+
 /** @param words upright words of one page */
 export function buildChunks(words: readonly Word[]): Chunk[] {
-  const runs: Word[][] = [];
+  const chunks: Chunk[] = [];
   let run: Word[] = [];
   let previous: Word | undefined;
   for (const word of words) {
     if (previous && !followsOn(previous, word)) {
-      runs.push(run);
+      chunks.push(...cutRun(run).map(makeChunk));
       run = [];
     }
     run.push(word);
     previous = word;
   }
-  if (run.length > 0) runs.push(run);
-  return mergeNeighbours(runs.map(makeChunk));
+  if (run.length > 0) chunks.push(...cutRun(run).map(makeChunk));
+  return mergeNeighbours(chunks);
 }
 
+/** Whether a word stands after its predecessor in the stream on one line, at a distance that justification may open. */
 function followsOn(previous: Word, word: Word): boolean {
   const size = Math.max(previous.style.size, word.style.size);
   if (!sameRow(previous.box, word.box)) return false;
-  const gap = Math.max(word.box.x0 - previous.box.x1, previous.box.x0 - word.box.x1);
   const backwards = word.box.x1 <= previous.box.x0 + 0.5;
   if (backwards && !(isRightToLeft(word.text.codePointAt(0) ?? 0) || isRightToLeft(previous.text.codePointAt(0) ?? 0)))
     return false;
-  return gap < size * STREAM_GAP && (word.box.x0 >= previous.box.x0 - size * 0.3 || backwards);
+  return (
+    gapBetween(previous, word) < size * JUSTIFIED_GAP && (word.box.x0 >= previous.box.x0 - size * 0.3 || backwards)
+  );
+}
+
+function gapBetween(previous: Word, word: Word): number {
+  return Math.max(word.box.x0 - previous.box.x1, previous.box.x0 - word.box.x1);
+}
+
+/** Cuts a run of neighbours at its wide gaps, unless all its gaps are alike: a justified line. */
+function cutRun(run: Word[]): Word[][] {
+  let widest = 0;
+  let least = Infinity;
+  let spaces = 0;
+  let size = 0;
+  for (let i = 1; i < run.length; i++) {
+    const previous = run[i - 1] as Word;
+    const word = run[i] as Word;
+    if (word.spaceBefore === false) continue;
+    const gap = gapBetween(previous, word);
+    spaces++;
+    size = Math.max(size, word.style.size);
+    widest = Math.max(widest, gap);
+    least = Math.min(least, gap);
+  }
+  if (widest < size * STREAM_GAP || (spaces >= 2 && widest - least < size * EVEN_GAPS)) return [run];
+  const pieces: Word[][] = [];
+  for (const word of run) {
+    const piece = pieces.at(-1);
+    const previous = piece?.at(-1);
+    if (piece && previous && gapBetween(previous, word) < Math.max(previous.style.size, word.style.size) * STREAM_GAP)
+      piece.push(word);
+    else pieces.push([word]);
+  }
+  return pieces;
 }
 
 function sameRow(a: Box, b: Box): boolean {

@@ -4,6 +4,7 @@ import type { PageContent } from '../source/page-model.ts';
 import { findAlignedTables } from '../tables/aligned.ts';
 import type { FoundTable } from '../tables/grid.ts';
 import { findRuledTables } from '../tables/ruled.ts';
+import { splitTables } from '../tables/whitespace.ts';
 import type { Draft, FigureDraft, FurnitureDraft, TableDraft } from './blocks.ts';
 import { type Column, cutColumns, type LayoutItem } from './columns.ts';
 import type { FoundFurniture } from './furniture.ts';
@@ -117,13 +118,18 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
   const drafts: Draft[] = [];
   let chunks: Chunk[] = [];
   const flush = () => {
-    if (chunks.length > 0)
-      drafts.push(
-        ...draftParagraphs(
-          groupRows(chunks).map((row) => makeLine(row, bodySize)),
-          context,
-        ),
-      );
+    for (const part of splitTables(chunks, upright.page.rulings, vocabulary)) {
+      if (part.table) {
+        const { draft } = tableItem(part.table, upright.page.index, upright.toDisplayed);
+        if (draft) drafts.push(draft);
+      } else
+        drafts.push(
+          ...draftParagraphs(
+            groupRows(part.chunks).map((row) => makeLine(row, bodySize)),
+            context,
+          ),
+        );
+    }
     chunks = [];
   };
   const atoms = column.items.filter((item) => item.draft).sort((a, b) => a.box.y0 - b.box.y0);

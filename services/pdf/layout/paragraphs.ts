@@ -125,6 +125,8 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   const limit = Math.max(Math.min(usual * 1.28, size * 2.4), size * 1.05);
   if (gap > limit || gap < -size * 0.5) return 'paragraph';
   if (line.marker && isItemStart(line, above, group)) return 'paragraph';
+  // A line of a table of contents ends with its leader and page.
+  if (/(?:\.\s?){4,}\s*[\divxl]+$/.test(chunkText(above.words.slice(-12)))) return 'paragraph';
   if (above.bold !== line.bold) {
     // A bold line over plain text is a heading; bold words that begin or end a paragraph run on to the margin.
     const shortAbove = column.right - above.box.x1 > size * 2;
@@ -153,7 +155,11 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
     // Back at the margin after hanging lines: the next entry.
     if (indent < -size * 0.8 && group.length > 1 && !isCentred(line, above)) return 'paragraph';
   } else if (
-    line.box.x0 < first.box.x0 - size * 0.5 ||
+    // Left of its marker an item goes on only where its first line alone is indented and full.
+    (line.box.x0 < first.box.x0 - size * 0.5 &&
+      (group.length > 1
+        ? line.box.x0 < above.box.x0 - size * 0.5
+        : endsSentence(above) || column.right - above.box.x1 > size * 4)) ||
     (line.box.x0 < head - size * 0.8 && endsSentence(above) && column.right - above.box.x1 > size * 4)
   ) {
     return 'paragraph';

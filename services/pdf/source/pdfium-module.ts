@@ -178,9 +178,9 @@ const utf8 = new TextDecoder('utf-8');
 
 /** Text of a UTF-16LE buffer with its terminating zero. */
 export function decodeUtf16(bytes: Uint8Array): string {
-  return utf16.decode(bytes).replace(/\u0000[^]*$/, '');
+  return utf16.decode(bytes).replace(/\u0000[\s\S]*$/, '');
 }
 
 export function decodeUtf8(bytes: Uint8Array): string {
-  return utf8.decode(bytes).replace(/\u0000[^]*$/, '');
+  return utf8.decode(bytes).replace(/\u0000[\s\S]*$/, '');
 }

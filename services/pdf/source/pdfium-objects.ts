@@ -1,6 +1,6 @@
 // Reads a page's painted objects out of PDFium (lines, filled areas, image boxes) without decoding an image.
 import { type Box, concatenate, type Matrix, mapBox } from './geometry.ts';
-import type { ImageArea, PageContent, Region, Ruling } from './page-model.ts';
+import type { ImageArea, PageContent, Region } from './page-model.ts';
 import type { Pdfium } from './pdfium-module.ts';
 import { RulingCollector } from './rulings.ts';
 

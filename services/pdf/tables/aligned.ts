@@ -1,14 +1,224 @@
-// Reads tables that are set by alignment: between horizontal rules (booktabs), on shaded rows, or by white space alone.
-
+// Finds tables that are set by alignment where lines or shading say that there is one: booktabs rules, zebra rows.
 import type { Vocabulary } from '../layout/inline.ts';
 import type { Chunk } from '../layout/lines.ts';
-import type { PageContent } from '../source/page-model.ts';
-import type { FoundTable } from './grid.ts';
+import { type Box, boundingBox, overlap } from '../source/geometry.ts';
+import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import { isWhite } from '../source/rulings.ts';
+import { readAligned, type TextRow, textRows } from './alignment.ts';
+import { type FoundTable, tableConfidence } from './grid.ts';
 
-export function findAlignedTables(
-  _page: PageContent,
-  _chunks: readonly Chunk[],
-  _vocabulary: Vocabulary,
+/** Ends of rules of one table agree to this, in points. */
+const SAME_END = 6;
+
+/** A stretch of page that lines or shading mark as one piece. */
+interface Evidence {
+  x0: number;
+  x1: number;
+  /** y of the rules or shading edges, top to bottom; the first and last bound the table. */
+  edges: number[];
+  /** Shading marks rows one by one; rules may hold many. */
+  zebra: boolean;
+}
+
+export function findAlignedTables(page: PageContent, chunks: readonly Chunk[], vocabulary: Vocabulary): FoundTable[] {
+  const tables: FoundTable[] = [];
+  const taken = new Set<Word>();
+  const words = chunks.flatMap((chunk) => chunk.words);
+  for (const evidence of [...zebraEvidence(page), ...ruleEvidence(page)]) {
+    const free = words.filter((word) => !taken.has(word));
+    for (const table of readEvidence(evidence, free, page.rulings, vocabulary)) {
+      for (const word of table.words) taken.add(word);
+      tables.push(table);
+    }
+  }
+  return tables;
+}
+
+/** Horizontal rules of one width, one above the other. */
+function ruleEvidence(page: PageContent): Evidence[] {
+  const rules = page.rulings
+    .filter((line) => line.horizontal && line.end - line.start > 60)
+    .sort((a, b) => a.at - b.at);
+  const groups: Ruling[][] = [];
+  for (const rule of rules.slice(0, 500)) {
+    const group = groups.find(
+      (one) => one[0] && Math.abs(one[0].start - rule.start) <= SAME_END && Math.abs(one[0].end - rule.end) <= SAME_END,
+    );
+    if (group) group.push(rule);
+    else groups.push([rule]);
+  }
+  return groups
+    .filter((group) => group.length >= 2)
+    .map((group) => ({
+      x0: group[0]?.start ?? 0,
+      x1: group[0]?.end ?? 0,
+      edges: group.map((rule) => rule.at),
+      zebra: false,
+    }));
+}
+
+/** Shaded rows of one width, one above the other at an even pace. */
+function zebraEvidence(page: PageContent): Evidence[] {
+  const bars = page.regions
+    .filter(
+      ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > 12 && box.y1 - box.y0 >= 7 && box.y1 - box.y0 < 160,
+    )
+    .slice(0, 3_000)
+    .map((region) => region.box);
+  const groups: Box[][] = [];
+  for (const bar of joinCells(bars)) {
+    const group = groups.find((one) => {
+      const last = one.at(-1);
+      return (
+        last &&
+        Math.abs(last.x0 - bar.x0) <= SAME_END &&
+        Math.abs(last.x1 - bar.x1) <= SAME_END &&
+        bar.y0 >= last.y0 - 1 &&
+        bar.y0 - last.y1 < 160
+      );
+    });
+    if (group) group.push(bar);
+    else groups.push([bar]);
+  }
+  return groups
+    .filter((group) => group.length >= 2 && group[0] !== undefined && group[0].x1 - group[0].x0 > 60)
+    .map((group) => ({
+      x0: group[0]?.x0 ?? 0,
+      x1: group[0]?.x1 ?? 0,
+      edges: dedupe(group.flatMap((bar) => [bar.y0, bar.y1])),
+      zebra: true,
+    }));
+}
+
+/** Cells shaded one by one are one bar. */
+function joinCells(cells: Box[]): Box[] {
+  const bars: Box[] = [];
+  for (const row of groupByTop(cells)) {
+    row.sort((a, b) => a.x0 - b.x0);
+    let open: Box | undefined;
+    for (const cell of row) {
+      if (open && cell.x0 - open.x1 < 4 && Math.abs(cell.y1 - open.y1) < 2) open.x1 = Math.max(open.x1, cell.x1);
+      else {
+        open = { ...cell };
+        bars.push(open);
+      }
+    }
+  }
+  return bars.sort((a, b) => a.y0 - b.y0 || a.x0 - b.x0);
+}
+
+function groupByTop(boxes: Box[]): Box[][] {
+  boxes.sort((a, b) => a.y0 - b.y0);
+  const rows: Box[][] = [];
+  for (const box of boxes) {
+    const row = rows.at(-1);
+    if (row?.[0] && box.y0 - row[0].y0 < 2) row.push(box);
+    else rows.push([box]);
+  }
+  return rows;
+}
+
+function dedupe(values: number[]): number[] {
+  const sorted = values.sort((a, b) => a - b);
+  return sorted.filter((value, i) => i === 0 || value - (sorted[i - 1] ?? 0) > 1.5);
+}
+
+/** The tables that a stretch of evidence holds; rules of two tables, or of a table and the page's head, come as one stretch. */
+function readEvidence(
+  evidence: Evidence,
+  words: readonly Word[],
+  rulings: readonly Ruling[],
+  vocabulary: Vocabulary,
 ): FoundTable[] {
-  return [];
+  const { x0, x1, edges } = evidence;
+  const first = edges[0] ?? 0;
+  const last = edges.at(-1) ?? 0;
+  const within = words.filter((word) => {
+    const x = (word.box.x0 + word.box.x1) / 2;
+    const y = (word.box.y0 + word.box.y1) / 2;
+    const reach = evidence.zebra ? 40 : 0;
+    return x > x0 - 4 && x < x1 + 4 && y > first - reach && y < last + reach;
+  });
+  if (within.length < 4) return [];
+  const bands: Word[][] = Array.from({ length: edges.length + 1 }, () => []);
+  for (const word of within) {
+    const y = (word.box.y0 + word.box.y1) / 2;
+    let n = 0;
+    while (n < edges.length && y > (edges[n] ?? 0)) n++;
+    bands[n]?.push(word);
+  }
+  // Outside the outermost edges only a zebra table goes on: by the unshaded row of the pattern.
+  const inner = bands.map((band, n) => {
+    const outside = n === 0 || n === edges.length;
+    if (!outside) return band;
+    return evidence.zebra ? outerRow(band, n === 0, edges, last) : [];
+  });
+  const tables: FoundTable[] = [];
+  let run: Word[][] = [];
+  const flush = () => {
+    const table = readRun(run, evidence, rulings, vocabulary);
+    if (table) tables.push(table);
+    run = [];
+  };
+  for (const band of inner) {
+    if (band.length === 0 || isTabular(textRows(band), evidence)) run.push(band);
+    else flush();
+  }
+  flush();
+  return tables;
+}
+
+/** The row next to the shading, where it is as near as the rows are high. */
+function outerRow(band: readonly Word[], above: boolean, edges: readonly number[], last: number): Word[] {
+  const rows = textRows(band);
+  const row = above ? rows.at(-1) : rows[0];
+  if (!row) return [];
+  const pace = (last - (edges[0] ?? 0)) / Math.max(1, edges.length - 1);
+  const distance = above ? (edges[0] ?? 0) - row.box.y1 : row.box.y0 - last;
+  return distance < pace * 0.6 && row.segments.length >= 2 ? row.segments.flatMap((segment) => segment.words) : [];
+}
+
+/** Rows cut by wide gaps or far from full (empty cells); lines of prose are neither. */
+function isTabular(rows: readonly TextRow[], evidence: Evidence): boolean {
+  if (rows.length === 1) return true;
+  const width = evidence.x1 - evidence.x0;
+  const cut = rows.filter((row) => row.segments.length >= 2).length;
+  const short = rows.filter((row) => row.segments.length === 1 && row.box.x1 - row.box.x0 < width * 0.5).length;
+  return (
+    cut >= rows.length * (evidence.zebra ? 0.3 : 0.45) ||
+    (cut + short >= rows.length * 0.9 && evidence.edges.length >= 3)
+  );
+}
+
+function readRun(
+  bands: readonly Word[][],
+  evidence: Evidence,
+  rulings: readonly Ruling[],
+  vocabulary: Vocabulary,
+): FoundTable | undefined {
+  const words = bands.flat();
+  const filledBands = bands.filter((band) => band.length > 0).length;
+  if (words.length < 4 || filledBands === 0) return undefined;
+  const rows = textRows(words);
+  const multi = rows.filter((row) => row.segments.length >= 2).length;
+  const headed = (bands.find((band) => band.length > 0) ?? []).length > 0 && (rows[0]?.segments.length ?? 0) >= 2;
+  if (rows.length < 2 || (multi < 2 && !headed) || (multi < rows.length * 0.3 && !headed)) return undefined;
+  const box = boundingBox(words.map((word) => word.box));
+  const edges = evidence.edges.filter((y) => y > box.y0 && y < box.y1);
+  const rowRules = evidence.zebra ? edges.length >= 2 : filledBands >= 4 && filledBands >= rows.length * 0.3;
+  const short = rulings.filter(
+    (line) =>
+      line.horizontal &&
+      overlap(line.start, line.end, box.x0, box.x1) > 10 &&
+      line.end - line.start < (evidence.x1 - evidence.x0) * 0.9,
+  );
+  const read = readAligned(rows, { edges, rowRules }, short, vocabulary);
+  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2) return undefined;
+  const whole = {
+    x0: Math.min(box.x0, evidence.x0),
+    x1: Math.max(box.x1, evidence.x1),
+    y0: Math.min(box.y0, ...evidence.edges.filter((y) => y <= box.y0 && y > box.y0 - 14)),
+    y1: Math.max(box.y1, ...evidence.edges.filter((y) => y >= box.y1 && y < box.y1 + 14)),
+  };
+  return { box: whole, grid: read.grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) };
 }

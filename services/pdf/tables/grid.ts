@@ -1,6 +1,7 @@
-// The shape that every table finder gives: cells with spans, and the words it took.
-
-import type { TableGrid } from '../layout/blocks.ts';
+// The shape that every table finder gives, and how the text of a cell is read.
+import type { TableCell, TableGrid } from '../layout/blocks.ts';
+import { inlineHtml, type Vocabulary } from '../layout/inline.ts';
+import { buildChunks, chunkText, groupRows } from '../layout/lines.ts';
 import type { Box } from '../source/geometry.ts';
 import type { Word } from '../source/page-model.ts';
 
@@ -12,4 +13,83 @@ export interface FoundTable {
   sideways: Word[];
   source: 'ruled' | 'aligned';
   ocr: number | null;
+}
+
+/** A cell before its text is read. */
+export interface RawCell {
+  row: number;
+  column: number;
+  rowspan: number;
+  colspan: number;
+  words: Word[];
+}
+
+/** The cell's lines in order, as inline HTML; bold is left out in header cells. */
+export function readCell(cell: RawCell, vocabulary: Vocabulary, header: boolean): TableCell {
+  const lines = groupRows(buildChunks(cell.words)).map((row) => row.flatMap((chunk) => chunk.words));
+  return {
+    html: inlineHtml(lines, vocabulary, { plain: header }),
+    text: lines.map(chunkText).join(' '),
+    column: cell.column,
+    colspan: cell.colspan,
+    rowspan: cell.rowspan,
+  };
+}
+
+/** Cells of a whole table as rows; rows and columns in which nothing stands are left out. */
+export function buildGrid(
+  cells: readonly RawCell[],
+  rowCount: number,
+  columnCount: number,
+  vocabulary: Vocabulary,
+): TableGrid {
+  const usedRows = usedLines(cells, rowCount, (cell) => [cell.row, cell.rowspan]);
+  const usedColumns = usedLines(cells, columnCount, (cell) => [cell.column, cell.colspan]);
+  const kept = cells
+    .map((cell) => shrink(cell, usedRows, usedColumns))
+    .filter((cell) => cell.rowspan > 0 && cell.colspan > 0)
+    .sort((a, b) => a.row - b.row || a.column - b.column);
+  const rows: RawCell[][] = Array.from({ length: usedRows.filter(Boolean).length }, () => []);
+  for (const cell of kept) rows[cell.row]?.push(cell);
+  const headerRows = countHeaderRows(rows);
+  return {
+    rows: rows.map((row, index) => row.map((cell) => readCell(cell, vocabulary, index < headerRows))),
+    columns: usedColumns.filter(Boolean).length,
+    headerRows,
+  };
+}
+
+function usedLines(cells: readonly RawCell[], count: number, place: (cell: RawCell) => [number, number]): boolean[] {
+  const used = new Array<boolean>(count).fill(false);
+  for (const cell of cells) {
+    const [at, span] = place(cell);
+    // A cell of one line claims it; a spanning one claims its first only.
+    if (cell.words.length > 0 && span >= 1) used[at] = true;
+  }
+  return used;
+}
+
+function shrink(cell: RawCell, rows: readonly boolean[], columns: readonly boolean[]): RawCell {
+  const count = (used: readonly boolean[], from: number, to: number) => used.slice(from, to).filter(Boolean).length;
+  return {
+    ...cell,
+    row: count(rows, 0, cell.row),
+    column: count(columns, 0, cell.column),
+    rowspan: count(rows, cell.row, cell.row + cell.rowspan),
+    colspan: count(columns, cell.column, cell.column + cell.colspan),
+  };
+}
+
+/** The first row, and those below it that a spanning head groups. */
+function countHeaderRows(rows: readonly (readonly RawCell[])[]): number {
+  if (rows.length < 2) return rows.length;
+  const first = rows[0] ?? [];
+  const tallest = Math.max(1, ...first.map((cell) => cell.rowspan));
+  const grouped = first.some((cell) => cell.colspan > 1 && cell.words.length > 0) && first.length > 1;
+  return Math.min(rows.length - 1, Math.max(1, Math.min(tallest, 4), grouped ? 2 : 1));
+}
+
+export function tableConfidence(words: readonly Word[]): number | null {
+  const known = words.filter((word) => word.confidence !== undefined);
+  return known.length === 0 ? null : known.reduce((sum, word) => sum + (word.confidence ?? 0), 0) / known.length;
 }

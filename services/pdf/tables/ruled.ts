@@ -1,15 +1,259 @@
-// Reads tables whose cells are drawn with lines.
-
+// Reads tables whose cells are drawn with lines: rulings that cross make a grid, missing edges make spans.
 import type { Vocabulary } from '../layout/inline.ts';
-import type { Chunk } from '../layout/lines.ts';
-import type { PageContent, Word } from '../source/page-model.ts';
-import type { FoundTable } from './grid.ts';
+import { type Chunk, groupRows } from '../layout/lines.ts';
+import { type Box, centreInside, overlap } from '../source/geometry.ts';
+import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import { lowerCaseStarts, textRows } from './alignment.ts';
+import { buildGrid, type FoundTable, type RawCell, tableConfidence } from './grid.ts';
+
+/** Lines cross if they miss each other by no more than this, in points. */
+const CROSS = 3;
+/** Lines closer than this are one (double rules, a cell's border on both sides). */
+const SAME = 3.5;
+/** More lines than this are a drawing. */
+const MAX_LINES = 2_500;
+const MAX_CELLS = 40_000;
+/** Share of a cell's edge that must be drawn. */
+const DRAWN = 0.6;
 
 export function findRuledTables(
-  _page: PageContent,
-  _chunks: readonly Chunk[],
-  _sideways: readonly Word[],
-  _vocabulary: Vocabulary,
+  page: PageContent,
+  chunks: readonly Chunk[],
+  sideways: readonly Word[],
+  vocabulary: Vocabulary,
 ): FoundTable[] {
-  return [];
+  if (page.rulings.length < 4 || page.rulings.length > MAX_LINES) return [];
+  const words = chunks.flatMap((chunk) => chunk.words);
+  const taken = new Set<Word>();
+  const tables: FoundTable[] = [];
+  for (const lines of connect(page.rulings)) {
+    const free = taken.size === 0 ? words : words.filter((word) => !taken.has(word));
+    const table = readGrid(lines, free, sideways, vocabulary);
+    if (!table) continue;
+    for (const word of table.words) taken.add(word);
+    tables.push(table);
+  }
+  return tables;
+}
+
+/** Groups of lines that touch, the largest area first. */
+function connect(rulings: readonly Ruling[]): Ruling[][] {
+  const horizontal = rulings.filter((line) => line.horizontal);
+  const vertical = rulings.filter((line) => !line.horizontal);
+  const parent = new Map<Ruling, Ruling>();
+  const root = (line: Ruling): Ruling => {
+    let top = line;
+    for (let next = parent.get(top); next; next = parent.get(top)) top = next;
+    if (top !== line) parent.set(line, top);
+    return top;
+  };
+  for (const h of horizontal)
+    for (const v of vertical)
+      if (v.at >= h.start - CROSS && v.at <= h.end + CROSS && h.at >= v.start - CROSS && h.at <= v.end + CROSS) {
+        const a = root(h);
+        const b = root(v);
+        if (a !== b) parent.set(a, b);
+      }
+  const groups = new Map<Ruling, Ruling[]>();
+  for (const line of rulings) {
+    const top = root(line);
+    const group = groups.get(top);
+    if (group) group.push(line);
+    else groups.set(top, [line]);
+  }
+  return [...groups.values()]
+    .filter((group) => group.length >= 4 && group.some((line) => !line.horizontal))
+    .sort((a, b) => b.length - a.length);
+}
+
+/** Places of lines of one direction, near ones as one. */
+function positions(values: readonly number[]): number[] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const places: { sum: number; count: number; last: number }[] = [];
+  for (const value of sorted) {
+    const open = places.at(-1);
+    if (open && value - open.last <= SAME) {
+      open.sum += value;
+      open.count++;
+      open.last = value;
+    } else places.push({ sum: value, count: 1, last: value });
+  }
+  return places.map((place) => place.sum / place.count);
+}
+
+function readGrid(
+  lines: readonly Ruling[],
+  words: readonly Word[],
+  sideways: readonly Word[],
+  vocabulary: Vocabulary,
+): FoundTable | undefined {
+  const horizontal = lines.filter((line) => line.horizontal);
+  const vertical = lines.filter((line) => !line.horizontal);
+  if (horizontal.length < 2) return undefined;
+  // Open sides: the lines' ends are the border.
+  const left = Math.min(...horizontal.map((line) => line.start));
+  const right = Math.max(...horizontal.map((line) => line.end));
+  const top = Math.min(...vertical.map((line) => line.start));
+  const bottom = Math.max(...vertical.map((line) => line.end));
+  const withEnds = (values: number[], low: number, high: number) => {
+    const ends = [...values];
+    if (!values.some((value) => Math.abs(value - low) <= SAME * 2)) ends.push(low);
+    if (!values.some((value) => Math.abs(value - high) <= SAME * 2)) ends.push(high);
+    return positions(ends);
+  };
+  const xs = withEnds(
+    vertical.map((line) => line.at),
+    left,
+    right,
+  );
+  let ys = withEnds(
+    horizontal.map((line) => line.at),
+    top,
+    bottom,
+  );
+  const box: Box = { x0: xs[0] ?? 0, x1: xs.at(-1) ?? 0, y0: ys[0] ?? 0, y1: ys.at(-1) ?? 0 };
+  const inside = words.filter((word) => centreInside(word.box, box));
+  const columns = xs.length - 1;
+  if (columns < 2 || inside.length < 3) return undefined;
+  ys = splitOpenRows(xs, ys, horizontal, inside);
+  const rows = ys.length - 1;
+  if (rows < 2 || rows * columns > MAX_CELLS) return undefined;
+  const turned = sideways.filter((word) => centreInside(word.box, box));
+  const cells = mergeCells(xs, ys, horizontal, vertical);
+  place(cells, xs, ys, [...inside, ...turned]);
+  const filled = cells.filter((cell) => cell.words.length > 0);
+  // A chart's grid has lines and little text; a form's box has one text.
+  if (filled.length < 3 || filled.length < cells.length * 0.2) return undefined;
+  const grid = buildGrid(cells, rows, columns, vocabulary);
+  if (grid.columns < 2 || grid.rows.length < 2) return undefined;
+  return { box, grid, words: inside, sideways: turned, source: 'ruled', ocr: tableConfidence(inside) };
+}
+
+/**
+ * Column rules without row rules: where a band between two lines holds several rows of text that stand side by side in
+ * several columns, each becomes a row of the grid.
+ */
+function splitOpenRows(
+  xs: readonly number[],
+  ys: readonly number[],
+  horizontal: readonly Ruling[],
+  words: readonly Word[],
+): number[] {
+  if (ys.length > 5) return [...ys];
+  const result = [...ys];
+  for (let i = 0; i + 1 < ys.length; i++) {
+    const y0 = ys[i] ?? 0;
+    const y1 = ys[i + 1] ?? 0;
+    const band = words.filter((word) => (word.box.y0 + word.box.y1) / 2 > y0 && (word.box.y0 + word.box.y1) / 2 < y1);
+    const lines = groupRows(band);
+    if (lines.length < 4) continue;
+    const columnsOf = (line: readonly Word[]) =>
+      new Set(line.map((word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2))).size;
+    const full = lines.filter((line) => columnsOf(line) >= Math.max(2, (xs.length - 1) * 0.6)).length;
+    if (full < lines.length * 0.8 || isRunningText(lines)) continue;
+    for (let n = 1; n < lines.length; n++) {
+      const above = Math.max(...(lines[n - 1] ?? []).map((word) => word.box.y1));
+      const below = Math.min(...(lines[n] ?? []).map((word) => word.box.y0));
+      const y = (above + below) / 2;
+      result.push(y);
+      // The split counts as drawn.
+      (horizontal as Ruling[]).push({
+        horizontal: true,
+        at: y,
+        start: xs[0] ?? 0,
+        end: xs.at(-1) ?? 0,
+        thickness: 0,
+        color: 0,
+      });
+    }
+  }
+  return result.sort((a, b) => a - b);
+}
+
+/** Whether the lines of a cell run on: many begin with a small letter. */
+function isRunningText(lines: readonly (readonly Word[])[]): boolean {
+  return lowerCaseStarts(textRows(lines.flat()).slice(1)) > 0.25;
+}
+
+/** The grid's cells; two that no drawn edge parts are one. */
+function mergeCells(
+  xs: readonly number[],
+  ys: readonly number[],
+  horizontal: readonly Ruling[],
+  vertical: readonly Ruling[],
+): RawCell[] {
+  const columns = xs.length - 1;
+  const rows = ys.length - 1;
+  const rightEdge = drawnEdges(xs, ys, vertical);
+  const bottomEdge = drawnEdges(ys, xs, horizontal);
+  const owner = new Int32Array(rows * columns).fill(-1);
+  const cells: RawCell[] = [];
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      if (owner[row * columns + column] !== -1) continue;
+      let colspan = 1;
+      while (
+        column + colspan < columns &&
+        owner[row * columns + column + colspan] === -1 &&
+        !rightEdge(column + colspan, row)
+      )
+        colspan++;
+      let rowspan = 1;
+      const open = (r: number): boolean => {
+        for (let c = column; c < column + colspan; c++) {
+          if (owner[r * columns + c] !== -1 || bottomEdge(r, c)) return false;
+          if (c > column && rightEdge(c, r)) return false;
+        }
+        return true;
+      };
+      while (row + rowspan < rows && open(row + rowspan)) rowspan++;
+      for (let r = row; r < row + rowspan; r++)
+        for (let c = column; c < column + colspan; c++) owner[r * columns + c] = cells.length;
+      cells.push({ row, column, rowspan, colspan, words: [] });
+    }
+  return cells;
+}
+
+/** Whether the edge at line `index` of `across` is drawn along the interval `along[n]`..`along[n + 1]`. */
+function drawnEdges(
+  across: readonly number[],
+  along: readonly number[],
+  lines: readonly Ruling[],
+): (index: number, n: number) => boolean {
+  const drawn = across.map((at) => {
+    const covered = new Array<number>(along.length).fill(0);
+    for (const line of lines) {
+      if (Math.abs(line.at - at) > SAME * 1.5) continue;
+      for (let n = 0; n + 1 < along.length; n++)
+        covered[n] = Math.max(covered[n] ?? 0, overlap(line.start, line.end, along[n] ?? 0, along[n + 1] ?? 0));
+    }
+    return covered.map((length, n) => length >= ((along[n + 1] ?? 0) - (along[n] ?? 0)) * DRAWN);
+  });
+  return (index, n) => drawn[index]?.[n] ?? true;
+}
+
+function place(cells: RawCell[], xs: readonly number[], ys: readonly number[], words: readonly Word[]): void {
+  const columns = xs.length - 1;
+  const rows = ys.length - 1;
+  const byPlace = new Map<number, RawCell>();
+  for (const cell of cells)
+    for (let r = cell.row; r < cell.row + cell.rowspan; r++)
+      for (let c = cell.column; c < cell.column + cell.colspan; c++) byPlace.set(r * columns + c, cell);
+  for (const word of words) {
+    const column = Math.min(columns - 1, Math.max(0, upper(xs, (word.box.x0 + word.box.x1) / 2) - 1));
+    const row = Math.min(rows - 1, Math.max(0, upper(ys, (word.box.y0 + word.box.y1) / 2) - 1));
+    byPlace.get(row * columns + column)?.words.push(word);
+  }
+}
+
+/** Index of the first value above `value`. */
+function upper(sorted: readonly number[], value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

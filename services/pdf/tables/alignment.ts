@@ -1,0 +1,301 @@
+// Reads rows of text as a grid by the white space that runs down between their columns.
+
+import type { TableGrid } from '../layout/blocks.ts';
+import type { Vocabulary } from '../layout/inline.ts';
+import { groupRows } from '../layout/lines.ts';
+import { type Box, boundingBox, overlap } from '../source/geometry.ts';
+import type { Ruling, Word } from '../source/page-model.ts';
+import { buildGrid, type RawCell } from './grid.ts';
+
+/** Words of one row closer than this, in type sizes, belong to one cell. */
+const CELL_GAP = 0.62;
+/** Narrowest white space between columns. */
+const COLUMN_GAP = 0.45;
+
+/** Words of one row that stand together. */
+export interface Segment {
+  words: Word[];
+  x0: number;
+  x1: number;
+}
+
+export interface TextRow {
+  segments: Segment[];
+  box: Box;
+  size: number;
+}
+
+/** Rows of words, top to bottom, cut into segments at wide gaps. */
+export function textRows(words: readonly Word[], gap = CELL_GAP): TextRow[] {
+  return groupRows(words).map((row) => {
+    const size = Math.max(...row.map((word) => word.style.size));
+    const segments: Segment[] = [];
+    for (const word of row) {
+      const open = segments.at(-1);
+      if (open && word.box.x0 - open.x1 < size * gap) {
+        open.words.push(word);
+        open.x1 = Math.max(open.x1, word.box.x1);
+      } else segments.push({ words: [word], x0: word.box.x0, x1: word.box.x1 });
+    }
+    return { segments, box: boundingBox(row.map((word) => word.box)), size };
+  });
+}
+
+/** Share of segments that begin with a small letter: lines that carry on those above them. */
+export function lowerCaseStarts(rows: readonly TextRow[]): number {
+  const segments = rows.flatMap((row) => row.segments);
+  const lower = segments.filter((segment) => /^[\p{Ll}]{2}/u.test(segment.words[0]?.text ?? '')).length;
+  return lower / Math.max(1, segments.length);
+}
+
+export interface ColumnCut {
+  /** Middles of the white stretches, left to right. */
+  separators: number[];
+  /** Extent of the text in every column. */
+  extents: { x0: number; x1: number }[];
+}
+
+/** The columns that most rows agree on, or undefined where there are fewer than two. */
+export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
+  const most = Math.max(...rows.map((row) => row.segments.length));
+  if (most < 2) return undefined;
+  const telling = rows.filter((row) => row.segments.length >= Math.max(2, most * 0.5));
+  if (telling.length === 0) return undefined;
+  const size = telling.map((row) => row.size).sort((a, b) => a - b)[telling.length >> 1] ?? 10;
+  const tolerance = Math.floor(telling.length * 0.08);
+  const events: { x: number; step: number }[] = [];
+  for (const row of telling)
+    for (const segment of row.segments) events.push({ x: segment.x0, step: 1 }, { x: segment.x1, step: -1 });
+  events.sort((a, b) => a.x - b.x || a.step - b.step);
+  const separators: number[] = [];
+  let covering = 0;
+  let openAt: number | undefined;
+  let started = false;
+  for (const event of events) {
+    if (started && openAt !== undefined && covering <= tolerance && event.step > 0 && covering + 1 > tolerance) {
+      if (event.x - openAt >= size * COLUMN_GAP && parts(telling, (openAt + event.x) / 2))
+        separators.push((openAt + event.x) / 2);
+      openAt = undefined;
+    }
+    covering += event.step;
+    if (covering > tolerance) started = true;
+    else if (event.step < 0 && covering === tolerance) openAt = event.x;
+  }
+  if (separators.length === 0) return undefined;
+  const extents = Array.from({ length: separators.length + 1 }, () => ({ x0: Infinity, x1: -Infinity }));
+  for (const row of telling)
+    for (const segment of row.segments) {
+      const column = columnAt(separators, (segment.x0 + segment.x1) / 2);
+      const extent = extents[column];
+      const inside =
+        (separators[column - 1] ?? -Infinity) <= segment.x0 && (separators[column] ?? Infinity) >= segment.x1;
+      if (extent && inside) {
+        extent.x0 = Math.min(extent.x0, segment.x0);
+        extent.x1 = Math.max(extent.x1, segment.x1);
+      }
+    }
+  return { separators, extents };
+}
+
+/** Whether enough rows have text on both sides of `x`. */
+function parts(rows: readonly TextRow[], x: number): boolean {
+  let both = 0;
+  for (const row of rows) if (row.segments.some((s) => s.x1 <= x) && row.segments.some((s) => s.x0 >= x)) both++;
+  return both >= Math.max(1, rows.length * 0.2);
+}
+
+function columnAt(separators: readonly number[], x: number): number {
+  let column = 0;
+  while (column < separators.length && x > (separators[column] ?? 0)) column++;
+  return column;
+}
+
+interface PlacedSegment {
+  words: Word[];
+  from: number;
+  to: number;
+}
+
+/** A row's words by columns; what runs over a separator spans. */
+export function placeRow(row: TextRow, cut: ColumnCut, rules: readonly Ruling[]): PlacedSegment[] {
+  const placed: PlacedSegment[] = [];
+  for (const segment of row.segments) {
+    let open: PlacedSegment | undefined;
+    for (const word of segment.words) {
+      // A word's own reach, shortened a little: a hair over the middle is no span.
+      const from = columnAt(cut.separators, word.box.x0 + 1);
+      const to = columnAt(cut.separators, word.box.x1 - 1);
+      if (open && from === open.to && to === from) open.words.push(word);
+      else if (open && (from <= open.to || (from === open.to + 1 && spansOver(segment, cut, from)))) {
+        open.words.push(word);
+        open.to = Math.max(open.to, to);
+      } else {
+        open = { words: [word], from, to };
+        placed.push(open);
+      }
+    }
+  }
+  return placed.map((one) => widen(one, placed, row, cut, rules));
+}
+
+/** Words of one segment on both sides of a separator: one cell that spans, where no body text keeps them apart. */
+function spansOver(segment: Segment, cut: ColumnCut, column: number): boolean {
+  const left = cut.extents[column - 1];
+  const right = cut.extents[column];
+  return left !== undefined && right !== undefined && segment.x0 < left.x1 && segment.x1 > right.x0;
+}
+
+/** A head that is centred over several columns spans them, as a rule under it or its own reach tells. */
+function widen(
+  one: PlacedSegment,
+  all: readonly PlacedSegment[],
+  row: TextRow,
+  cut: ColumnCut,
+  rules: readonly Ruling[],
+): PlacedSegment {
+  const x0 = Math.min(...one.words.map((word) => word.box.x0));
+  const x1 = Math.max(...one.words.map((word) => word.box.x1));
+  const rule = rules.find(
+    (line) =>
+      line.at > row.box.y1 - row.size * 0.4 &&
+      line.at < row.box.y1 + row.size * 0.9 &&
+      overlap(line.start, line.end, x0, x1) > (x1 - x0) * 0.6,
+  );
+  let { from, to } = one;
+  if (rule) {
+    cut.extents.forEach((extent, column) => {
+      if (overlap(rule.start, rule.end, extent.x0, extent.x1) > (extent.x1 - extent.x0) * 0.5) {
+        from = Math.min(from, column);
+        to = Math.max(to, column);
+      }
+    });
+  }
+  // Never over a neighbour.
+  for (const other of all) {
+    if (other === one) continue;
+    if (other.to < one.from) from = Math.max(from, other.to + 1);
+    if (other.from > one.to) to = Math.min(to, other.from - 1);
+  }
+  return { ...one, from, to };
+}
+
+/** How lines of text make up the rows of a table. */
+export interface RowBands {
+  /** y of lines or shading edges that part rows; empty where only spacing tells. */
+  edges: number[];
+  /** Every row has its own band. */
+  rowRules: boolean;
+}
+
+/** Groups of consecutive text rows, one a table row. */
+export function joinWrapped(rows: readonly TextRow[], placed: readonly PlacedSegment[][], bands: RowBands): number[][] {
+  const band = (row: TextRow) => {
+    const y = (row.box.y0 + row.box.y1) / 2;
+    let n = 0;
+    while (n < bands.edges.length && y > (bands.edges[n] ?? 0)) n++;
+    return n;
+  };
+  const gaps = rows.map((row, i) => (i === 0 ? Infinity : row.box.y1 - (rows[i - 1]?.box.y1 ?? 0)));
+  const inner = gaps.slice(1).filter((_, i) => band(rows[i] as TextRow) === band(rows[i + 1] as TextRow));
+  const tightest = inner.length === 0 ? 0 : Math.min(...inner);
+  const isTight = (i: number) => (gaps[i] ?? 0) <= tightest * 1.18 + 0.5;
+  const wide = inner.filter((gap) => gap > tightest * 1.25 + 0.5).length;
+  const columnsOf = (i: number) => new Set((placed[i] ?? []).flatMap((one) => range(one.from, one.to)));
+  let partial = 0;
+  let tight = 0;
+  for (let i = 1; i < rows.length; i++)
+    if (isTight(i) && band(rows[i] as TextRow) === band(rows[i - 1] as TextRow)) {
+      tight++;
+      const a = columnsOf(i - 1).size;
+      const b = columnsOf(i).size;
+      if (b < a || a < Math.max(...placed.map((one) => one.length)) * 0.7) partial++;
+    }
+  const bySpacing = wide >= Math.max(1, inner.length * 0.2) && partial >= tight * 0.5;
+  // Between two edges, lines that carry on one another are one row.
+  const running = new Set<number>();
+  if (bands.edges.length > 0 && !bySpacing)
+    for (let start = 0, i = 1; i <= rows.length; i++) {
+      if (i < rows.length && band(rows[i] as TextRow) === band(rows[start] as TextRow)) continue;
+      if (i - start > 1 && lowerCaseStarts(rows.slice(start + 1, i)) >= 0.3) running.add(band(rows[start] as TextRow));
+      start = i;
+    }
+  const groups: number[][] = [];
+  for (let i = 0; i < rows.length; i++) {
+    const group = groups.at(-1);
+    const same = group !== undefined && band(rows[i] as TextRow) === band(rows[i - 1] as TextRow);
+    if (
+      group &&
+      same &&
+      (bands.rowRules ||
+        running.has(band(rows[i] as TextRow)) ||
+        (bySpacing ? isTight(i) : wrapsOn(i, group, placed, gaps[i] ?? 0, rows)))
+    )
+      group.push(i);
+    else groups.push([i]);
+  }
+  return groups;
+}
+
+/** With even spacing: a line without a first cell, whose cells all carry on cells of the line above. */
+function wrapsOn(
+  i: number,
+  group: readonly number[],
+  placed: readonly PlacedSegment[][],
+  gap: number,
+  rows: readonly TextRow[],
+): boolean {
+  const line = placed[i] ?? [];
+  const above = group.flatMap((n) => placed[n] ?? []);
+  if (line.length === 0 || line.some((one) => one.from === 0) || !above.some((one) => one.from === 0)) return false;
+  if (gap > (rows[i]?.size ?? 10) * 1.6) return false;
+  const most = Math.max(...placed.map((one) => one.length));
+  return (
+    line.length <= Math.max(1, most / 2) &&
+    line.every((one) => above.some((other) => other.from === one.from && other.to === one.to)) &&
+    !line.every((one) => /\d/.test(one.words[0]?.text ?? ''))
+  );
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, n) => from + n);
+}
+
+/** The grid of aligned rows, or undefined where they do not make one. */
+export function readAligned(
+  rows: readonly TextRow[],
+  bands: RowBands,
+  rules: readonly Ruling[],
+  vocabulary: Vocabulary,
+): { grid: TableGrid; cut: ColumnCut } | undefined {
+  const cut = findColumns(rows);
+  if (!cut) return undefined;
+  const placed = rows.map((row) => placeRow(row, cut, rules));
+  const groups = joinWrapped(rows, placed, bands);
+  const columns = cut.separators.length + 1;
+  const cells: RawCell[] = [];
+  groups.forEach((group, row) => {
+    const spans = mergeSpans(group.flatMap((n) => placed[n] ?? []));
+    let column = 0;
+    for (const span of spans) {
+      for (; column < span.from; column++) cells.push({ row, column, rowspan: 1, colspan: 1, words: [] });
+      cells.push({ row, column: span.from, rowspan: 1, colspan: span.to - span.from + 1, words: span.words });
+      column = span.to + 1;
+    }
+    for (; column < columns; column++) cells.push({ row, column, rowspan: 1, colspan: 1, words: [] });
+  });
+  return { grid: buildGrid(cells, groups.length, columns, vocabulary), cut };
+}
+
+/** Segments of a table row's lines that share columns are one cell. */
+function mergeSpans(segments: readonly PlacedSegment[]): PlacedSegment[] {
+  const sorted = [...segments].sort((a, b) => a.from - b.from || a.to - b.to);
+  const merged: PlacedSegment[] = [];
+  for (const segment of sorted) {
+    const open = merged.at(-1);
+    if (open && segment.from <= open.to) {
+      open.to = Math.max(open.to, segment.to);
+      open.words = [...open.words, ...segment.words];
+    } else merged.push({ ...segment });
+  }
+  return merged;
+}

@@ -1,0 +1,177 @@
+// Finds tables that nothing but white space marks, among the rows of one column; prose, lists and forms must not pass.
+import type { Vocabulary } from '../layout/inline.ts';
+import { type Chunk, chunkText, groupRows } from '../layout/lines.ts';
+import { readMarker } from '../layout/markers.ts';
+import { boundingBox, overlap } from '../source/geometry.ts';
+import type { Ruling } from '../source/page-model.ts';
+import { type ColumnCut, findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
+import { type FoundTable, tableConfidence } from './grid.ts';
+
+/** Rows with cells side by side that a table needs, and with a ruling inside it. */
+const MIN_ROWS = 3;
+const MIN_RULED_ROWS = 2;
+/** Lines without a second cell in a row (wrapped labels) before the table is over. */
+const MAX_LONE_LINES = 3;
+/** Edges this close are aligned, in points. */
+const ALIGNED = 3.5;
+
+export type ColumnPart = { chunks: Chunk[]; table?: undefined } | { table: FoundTable; chunks?: undefined };
+
+/** A column's chunks as stretches of text and tables, top to bottom. */
+export function splitTables(
+  chunks: readonly Chunk[],
+  rulings: readonly Ruling[],
+  vocabulary: Vocabulary,
+): ColumnPart[] {
+  const rows = groupRows(chunks);
+  const parts: ColumnPart[] = [];
+  let text: Chunk[] = [];
+  let i = 0;
+  while (i < rows.length) {
+    const row = rows[i] as Chunk[];
+    const end = row.length >= 2 ? runEnd(rows, i) : i;
+    const table = end - i >= MIN_RULED_ROWS ? readRun(rows.slice(i, end), rulings, vocabulary) : undefined;
+    if (table) {
+      if (text.length > 0) parts.push({ chunks: text });
+      text = [];
+      parts.push({ table });
+      i = end;
+    } else {
+      text.push(...row);
+      i++;
+      // A run that was refused is refused whole: its tail is not tried again row by row.
+      while (i < end) text.push(...(rows[i++] as Chunk[]));
+    }
+  }
+  if (text.length > 0) parts.push({ chunks: text });
+  return parts;
+}
+
+function rowBox(row: readonly Chunk[]) {
+  return boundingBox(row.map((chunk) => chunk.box));
+}
+
+/** The row after the last of a run of rows that could be one table. */
+function runEnd(rows: readonly Chunk[][], start: number): number {
+  let end = start + 1;
+  let lone = 0;
+  let left = rowBox(rows[start] as Chunk[]).x0;
+  let right = rowBox(rows[start] as Chunk[]).x1;
+  for (let i = start + 1; i < rows.length; i++) {
+    const row = rows[i] as Chunk[];
+    const box = rowBox(row);
+    const above = rowBox(rows[i - 1] as Chunk[]);
+    const size = Math.max(...row.map((chunk) => chunk.size));
+    if (box.y0 - above.y1 > size * 2.2) break;
+    if (row.length >= 2) {
+      lone = 0;
+      left = Math.min(left, box.x0);
+      right = Math.max(right, box.x1);
+      end = i + 1;
+      continue;
+    }
+    lone++;
+    const wide = box.x1 - box.x0 > (right - left) * 0.62;
+    if (lone > MAX_LONE_LINES || (wide && row[0] && row[0].words.length > 5)) break;
+  }
+  return end + (isWrappedLabel(rows[end - 1], rows[end]) ? 1 : 0);
+}
+
+/** Whether a lone line goes on the first cell of the row above it. */
+function isWrappedLabel(above: readonly Chunk[] | undefined, row: readonly Chunk[] | undefined): boolean {
+  const first = above?.[0];
+  const second = above?.[1];
+  const lone = row?.[0];
+  if (!above || !first || !second || !lone || row?.length !== 1) return false;
+  const tight = lone.box.y0 - rowBox(above).y1 < first.size * 0.55;
+  const narrow = lone.box.x1 < second.box.x0 - 2;
+  return tight && narrow && Math.abs(lone.box.x0 - first.box.x0) < ALIGNED * 3 && lone.words.length <= 4;
+}
+
+function readRun(run: readonly Chunk[][], rulings: readonly Ruling[], vocabulary: Vocabulary): FoundTable | undefined {
+  const words = run.flatMap((row) => row.flatMap((chunk) => chunk.words));
+  const box = boundingBox(words.map((word) => word.box));
+  const rules = rulings.filter(
+    (line) =>
+      line.horizontal &&
+      line.at > box.y0 - 8 &&
+      line.at < box.y1 + 8 &&
+      overlap(line.start, line.end, box.x0, box.x1) > 10,
+  );
+  const wideRules = rules.filter((line) => overlap(line.start, line.end, box.x0, box.x1) > (box.x1 - box.x0) * 0.6);
+  const multi = run.filter((row) => row.length >= 2).length;
+  if (multi < (wideRules.length > 0 ? MIN_RULED_ROWS : MIN_ROWS) || multi < run.length * 0.4) return undefined;
+  const rows = textRows(words);
+  const cut = findColumns(rows);
+  if (!cut || !looksTabular(run, rows, cut, wideRules.length > 0)) return undefined;
+  const edges = wideRules.map((line) => line.at).filter((y) => y > box.y0 && y < box.y1);
+  const read = readAligned(
+    rows,
+    { edges, rowRules: edges.length >= 3 && edges.length + 1 >= rows.length * 0.3 },
+    rules.filter((line) => !wideRules.includes(line)),
+    vocabulary,
+  );
+  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2) return undefined;
+  return { box, grid: read.grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) };
+}
+
+interface ColumnView {
+  cells: string[];
+  aligned: number;
+}
+
+function looksTabular(run: readonly Chunk[][], rows: readonly TextRow[], cut: ColumnCut, ruled: boolean): boolean {
+  const columns: ColumnView[] = cut.extents.map((_, column) => viewColumn(rows, cut, column));
+  const filled = columns.filter((column) => column.cells.length >= Math.max(2, rows.length * 0.2));
+  if (filled.length < 2) return false;
+  const first = filled[0] as ColumnView;
+  const markers = first.cells.filter(
+    (cell) => readMarker(cell.split(' ')[0] ?? '') !== undefined && cell.length <= 5,
+  ).length;
+  if (filled.length === 2 && markers > first.cells.length * 0.6) return false;
+  if (filled.slice(1).some((column) => column.aligned < 0.55)) return false;
+  const cells = filled.flatMap((column) => column.cells);
+  const wordsPerCell = cells.reduce((sum, cell) => sum + cell.split(' ').length, 0) / cells.length;
+  const numeric = filled.slice(1).flatMap((column) => column.cells);
+  const numericShare =
+    numeric.filter((cell) => /\d/.test(cell) || /^[-–—.]+$/.test(cell)).length / Math.max(1, numeric.length);
+  if (wordsPerCell > 8) return false;
+  // Two columns alone are a list of terms, a letterhead or broken prose as often as a table.
+  if (filled.length === 2 && !ruled) {
+    const dense = run.filter((row) => row.length >= 2).length >= run.length * 0.7;
+    return dense && wordsPerCell <= 5 && (numericShare > 0.6 || (rows.length >= 5 && wordsPerCell <= 3.5));
+  }
+  return numericShare > 0.3 || wordsPerCell <= 4.5 || ruled;
+}
+
+function viewColumn(rows: readonly TextRow[], cut: ColumnCut, column: number): ColumnView {
+  const left = cut.separators[column - 1] ?? -Infinity;
+  const right = cut.separators[column] ?? Infinity;
+  const cells: { text: string; x0: number; x1: number }[] = [];
+  for (const row of rows) {
+    const inside = row.segments.filter((segment) => segment.x0 > left && segment.x1 < right);
+    if (inside.length === 0) continue;
+    cells.push({
+      text: inside.map((segment) => chunkText(segment.words)).join(' '),
+      x0: Math.min(...inside.map((segment) => segment.x0)),
+      x1: Math.max(...inside.map((segment) => segment.x1)),
+    });
+  }
+  const share = (edge: (cell: (typeof cells)[number]) => number) => {
+    const values = cells.map(edge).sort((a, b) => a - b);
+    let best = 0;
+    for (let i = 0, j = 0; i < values.length; i++) {
+      while ((values[i] ?? 0) - (values[j] ?? 0) > ALIGNED) j++;
+      best = Math.max(best, i - j + 1);
+    }
+    return best / Math.max(1, values.length);
+  };
+  return {
+    cells: cells.map((cell) => cell.text),
+    aligned: Math.max(
+      share((c) => c.x0),
+      share((c) => c.x1),
+      share((c) => (c.x0 + c.x1) / 2),
+    ),
+  };
+}
