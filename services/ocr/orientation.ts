@@ -3,8 +3,8 @@ import { type Engine, type LaidLine, type ReadLine, SEGMENTATION, type View } fr
 import {
   cropImage,
   type GreyImage,
-  greyHistogram,
   type QuarterTurn,
+  sampleGreys,
   splitGreys,
   stackImages,
   turnImage,
@@ -28,7 +28,7 @@ export function weighWords(image: GreyImage, lines: readonly LaidLine[]): Uprigh
   const words = lines
     .flatMap((line) => line.words)
     .filter(({ box }) => box[2] - box[0] > box[3] - box[1] && box[3] - box[1] >= 6);
-  const { threshold } = splitGreys(greyHistogram(image));
+  const { threshold } = splitGreys(sampleGreys(image));
   const every = Math.max(1, Math.floor(words.length / WORDS_LOOKED_AT));
   const leans: number[] = [];
   for (let index = 0; index < words.length; index += every) {
@@ -79,7 +79,7 @@ export function sampleLines(image: GreyImage, lines: readonly LaidLine[]): GreyI
   const chosen = fit.sort((a, b) => b.words.length - a.words.length).slice(0, LINES_PROBED);
   if (chosen.length === 0) return undefined;
   const margin = Math.ceil(usual / 6);
-  const { light } = splitGreys(greyHistogram(image));
+  const { light } = splitGreys(sampleGreys(image));
   const cuts = chosen.map(({ box }) =>
     cropImage(image, [box[0] - margin, box[1] - margin, box[2] + margin, box[3] + margin]),
   );
