@@ -7,6 +7,8 @@ import { rows as endpoints } from './endpoints.rows.ts';
 import { rows as errors } from './errors.rows.ts';
 import { rows as formats } from './formats.rows.ts';
 import { rows as limits } from './limits.rows.ts';
+import { rows as markdown } from './markdown.rows.ts';
+import { rows as metadata } from './metadata.rows.ts';
 import { rows as effects } from './option-effects.rows.ts';
 import { rows as options } from './options.rows.ts';
 import { rows as parsers } from './parsers.rows.ts';
@@ -33,6 +35,8 @@ const ROWS: readonly Row[] = [
   ...blocks,
   ...redact,
   ...response,
+  ...markdown,
+  ...metadata,
   ...running,
   ...sdk,
 ];

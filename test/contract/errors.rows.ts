@@ -135,6 +135,38 @@ const shape: Row[] = [
   },
 ];
 
+const documents: Row[] = [
+  {
+    name: 'DECISIONS corrupt or empty-inside documents: 422 DOCUMENT_CORRUPT, never 500',
+    run: async (product) => {
+      const types = {
+        name: '[Content_Types].xml',
+        content: '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+      };
+      for (const [extension, folder] of [
+        ['.docx', 'word'],
+        ['.xlsx', 'xl'],
+        ['.pptx', 'ppt'],
+      ] as const) {
+        const file = zip([types, { name: `${folder}/media/empty.txt`, content: 'x' }]);
+        await refused(product, { file, fileName: `hollow${extension}` }, 422, 'DOCUMENT_CORRUPT');
+      }
+      for (const [extension, mime] of [
+        ['.odt', 'application/vnd.oasis.opendocument.text'],
+        ['.epub', 'application/epub+zip'],
+      ] as const) {
+        await refused(
+          product,
+          { file: zip([{ name: 'mimetype', content: mime }]), fileName: `hollow${extension}` },
+          422,
+          'DOCUMENT_CORRUPT',
+        );
+      }
+      await goesOn(product);
+    },
+  },
+];
+
 const order: Row[] = [
   {
     name: 'DECISIONS order: 401 before the body is looked at',
@@ -170,4 +202,4 @@ const order: Row[] = [
   },
 ];
 
-export const rows: Row[] = [...shape, ...order];
+export const rows: Row[] = [...shape, ...documents, ...order];

@@ -88,7 +88,7 @@ export const rows: Row[] = [
         file,
         fileName: 'scan.pdf',
         key,
-        options: { timeout: 20_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
+        options: { timeout: 6_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
       }).finally(() => {
         running = false;
       });

@@ -135,6 +135,13 @@ export const rows: Row[] = [
     },
   },
   {
+    name: 'DECISIONS `LOG_LEVEL`: at warn, nothing less is logged',
+    run: async (product) => {
+      await goesOn(product);
+      assert.doesNotMatch(product.output(), /"level":"(?:info|debug|trace)"/);
+    },
+  },
+  {
     name: 'the operations endpoints take no parse request',
     run: async (product) => {
       const { status } = await send({ ...product, url: product.opsUrl }, { path: '/livez' });

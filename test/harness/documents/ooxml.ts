@@ -1,20 +1,26 @@
 // Smallest Word, Excel and PowerPoint files that open everywhere, with words the suites look for.
 import { type ZipEntry, zip } from './zip.ts';
 
-const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
+export const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006';
-const TYPE = `${OFFICE}/relationships`;
+export const TYPE = `${OFFICE}/relationships`;
 
 export const escapeXml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-const relations = (targets: readonly (readonly [type: string, target: string])[]) =>
+export const relations = (targets: readonly (readonly [type: string, target: string])[]) =>
   `${HEAD}<Relationships xmlns="${PACKAGE}/relationships">${targets
     .map(([type, target], index) => `<Relationship Id="rId${index + 1}" Type="${TYPE}/${type}" Target="${target}"/>`)
     .join('')}</Relationships>`;
 
-function packageOf(main: string, overrides: Record<string, string>, parts: readonly ZipEntry[], defaults = ''): Buffer {
+/** An OPC package: content types, root relation, parts. */
+export function packageOf(
+  main: string,
+  overrides: Record<string, string>,
+  parts: readonly ZipEntry[],
+  defaults = '',
+): Buffer {
   const types = Object.entries(overrides)
     .map(([part, type]) => `<Override PartName="/${part}" ContentType="${type}"/>`)
     .join('');
