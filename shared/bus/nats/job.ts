@@ -5,15 +5,16 @@ import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import type { JobAnswer, ServeOptions } from '../bus.ts';
 import { encodeFrame } from './frame.ts';
 import type { Link } from './link.ts';
-import type { JobEnvelope, WorkerNotice } from './protocol.ts';
+import { GONE, type JobEnvelope, type WorkerNotice } from './protocol.ts';
 import type { TakenJob } from './taken.ts';
 import { JOB_STREAMS } from './topology.ts';
 
 const HEARTBEAT_MS = TRANSPORT_LIMITS.ackWaitMs / 4;
 const NOTICE_TIMEOUT_MS = 2_000;
+const WORKING = encodeFrame({ kind: 'working' } satisfies WorkerNotice);
 
-/** How a notice was received: heard, no longer wanted, nobody there to hear it, or unknown (no word in time). */
-type Reception = 'heard' | 'gone' | 'nobody' | 'unknown';
+/** How a notice was received: heard (with the number of the attempt), no longer wanted, nobody there to hear it, or no word in time. */
+type Reception = number | 'gone' | 'nobody' | 'silence';
 
 /**
  * Runs the handler on a job. Never rejects.
@@ -28,25 +29,20 @@ export async function runJob(
   handler: ServeOptions['handler'],
   free: () => void,
 ): Promise<void> {
-  const attempt = job.attempt;
-  const tell = (notice: WorkerNotice, bytes?: Uint8Array) => notify(link, envelope.reply, encodeFrame(notice, bytes));
-  const alive = keepAlive(link, job, envelope, controller, tell);
+  const alive = keepAlive(link, job, envelope, controller);
   let answer: JobAnswer | undefined;
+  let attempt = 0;
   try {
-    if (attempt > TRANSPORT_LIMITS.maxDeliveries) {
-      await tell({ kind: 'abandoned', reason: `given up after ${attempt - 1} attempts: no worker lived to answer` });
+    const start = await insist(
+      link,
+      envelope,
+      encodeFrame({ kind: 'start', delivery: job.delivery } satisfies WorkerNotice),
+    );
+    if (typeof start !== 'number' || controller.signal.aborted) {
       job.drop();
       return;
     }
-    // A first attempt starts at once; a later one may be of a job whose answer was heard and whose acknowledgement was lost.
-    const heard = tell({ kind: 'started' }).then((reception) => {
-      if (reception === 'gone') controller.abort(new Error('the requester no longer waits'));
-    });
-    if (attempt > 1) await heard;
-    if (controller.signal.aborted) {
-      job.drop();
-      return;
-    }
+    attempt = start;
     answer = await handler({
       message: { id: envelope.id, header: envelope.header, body },
       attempt,
@@ -84,18 +80,12 @@ export async function runJob(
 }
 
 /** Tells the server that the job is being worked on, asks now and then whether it is still wanted, and watches the deadline. */
-function keepAlive(
-  link: Link,
-  job: TakenJob,
-  envelope: JobEnvelope,
-  controller: AbortController,
-  tell: (notice: WorkerNotice) => Promise<Reception>,
-): { stop(): void } {
+function keepAlive(link: Link, job: TakenJob, envelope: JobEnvelope, controller: AbortController): { stop(): void } {
   let absentSince: number | undefined;
   const beat = async (): Promise<void> => {
     if (!link.ready()) return;
     job.working();
-    const reception = await tell({ kind: 'working' });
+    const reception = await notify(link, envelope.reply, WORKING);
     if (reception === 'gone') controller.abort(new Error('the requester no longer waits'));
     absentSince = reception === 'nobody' ? (absentSince ?? Date.now()) : undefined;
     // A requester whose connection broke is given the time to come back that its answer would be given.
@@ -119,32 +109,36 @@ function keepAlive(
 async function notify(link: Link, reply: string, frame: Uint8Array): Promise<Reception> {
   try {
     const word = await link.connection.request(reply, frame, { timeout: NOTICE_TIMEOUT_MS });
-    return word.data.length > 0 ? 'gone' : 'heard';
+    const [byte = GONE] = word.data;
+    return byte === GONE ? 'gone' : byte;
   } catch (error) {
-    return error instanceof RequestError && error.isNoResponders() ? 'nobody' : 'unknown';
+    return error instanceof RequestError && error.isNoResponders() ? 'nobody' : 'silence';
   }
 }
 
-/** Says the last word on a job until the requester heard it, its deadline passed, or it stayed away too long. */
+/** Says something until the requester heard it, the deadline passed, or it stayed away too long (its connection may be coming back). */
+async function insist(link: Link, envelope: JobEnvelope, frame: Uint8Array): Promise<Reception> {
+  let absentSince: number | undefined;
+  for (;;) {
+    if (!(await link.whenReady(envelope.deadline))) return 'silence';
+    const reception = await notify(link, envelope.reply, frame);
+    if (typeof reception === 'number' || reception === 'gone') return reception;
+    absentSince ??= Date.now();
+    if (Date.now() > envelope.deadline || Date.now() - absentSince > TRANSPORT_LIMITS.answerPatienceMs) {
+      link.log.warn({ job: envelope.id }, 'nobody is there to hear of a job');
+      return reception;
+    }
+    await sleep(100);
+  }
+}
+
+/** Says the last word on a job. */
 async function handOver(link: Link, envelope: JobEnvelope, notice: WorkerNotice, body?: Uint8Array): Promise<void> {
   let frame = encodeFrame(notice, body);
   if (frame.length > TRANSPORT_LIMITS.messageBytes) {
     link.log.warn({ job: envelope.id, bytes: frame.length }, 'an answer is too large for one message');
-    frame = encodeFrame({
-      kind: 'abandoned',
-      reason: 'the answer is too large for one message; use the payload store',
-    });
+    const reason = 'the answer is too large for one message; use the payload store';
+    frame = encodeFrame({ kind: 'abandoned', reason } satisfies WorkerNotice);
   }
-  let absentSince: number | undefined;
-  for (;;) {
-    if (!(await link.whenReady(envelope.deadline))) return;
-    const reception = await notify(link, envelope.reply, frame);
-    if (reception === 'heard' || reception === 'gone') return;
-    absentSince ??= Date.now();
-    if (Date.now() > envelope.deadline || Date.now() - absentSince > TRANSPORT_LIMITS.answerPatienceMs) {
-      link.log.warn({ job: envelope.id }, 'nobody was there to hear the answer to a job');
-      return;
-    }
-    await sleep(100);
-  }
+  await insist(link, envelope, frame);
 }

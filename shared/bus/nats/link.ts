@@ -99,7 +99,8 @@ export async function openLink(options: LinkOptions): Promise<Link> {
         wake(true);
         return;
       } catch (err) {
-        log.warn({ err, attempt }, 'the streams on the bus are not in place yet');
+        // Servers before 2.10 refuse one of two processes that make the same stream at the same moment.
+        if (attempt > 1) log.warn({ err, attempt }, 'the streams on the bus are not in place yet');
         await sleep(Math.min(100 * attempt, LONGEST_RETRY_MS));
       }
     }

@@ -19,17 +19,18 @@ export function readEnvelope(header: unknown): JobEnvelope {
 }
 
 /**
- * What a worker tells a requester, as the header of a frame.
- * Each is a request: the requester answers with nothing (go on) or with `GONE`.
+ * What a worker tells a requester, as the header of a frame. Each is a request. The requester answers one byte:
+ * `GONE` when it no longer wants the job, else to `start` the number of the attempt, to the others 1.
+ * The requester counts, because the server also counts a job that a busy worker gave straight back.
  */
 export type WorkerNotice =
-  | { kind: 'started' }
+  /** May it start? `delivery` names this delivery, so that asking twice counts once. */
+  | { kind: 'start'; delivery: string }
   | { kind: 'working' }
   | { kind: 'answer'; header: unknown }
   | { kind: 'abandoned'; reason: string };
 
-/** The requester no longer wants this job. */
-export const GONE: Uint8Array = Uint8Array.of(1);
+export const GONE = 0;
 
 export const REPLY_PREFIX = 'parsemesh.reply';
 export const cancelSubject = (queue: string): string => `parsemesh.cancel.${queue}`;

@@ -6,8 +6,8 @@ const ENDS = { ack: '+ACK', giveBack: '-NAK', drop: '+TERM' } as const;
 export class TakenJob {
   readonly data: Uint8Array;
   readonly stream: string;
-  /** 1 for the first delivery. */
-  readonly attempt: number;
+  /** Names this delivery of this job, and no other. */
+  readonly delivery: string;
   readonly #message: Msg;
   #ended = false;
 
@@ -15,13 +15,13 @@ export class TakenJob {
   constructor(message: Msg) {
     // $JS.ACK.<stream>.<consumer>.<deliveries>. ..., with <domain>.<account> after ACK on newer servers.
     const tokens = message.reply?.split('.') ?? [];
-    const [stream, , attempt] = tokens.slice(tokens.length >= 11 ? 4 : 2);
-    if (tokens[1] !== 'ACK' || stream === undefined || attempt === undefined)
+    const [stream, , count] = tokens.slice(tokens.length >= 11 ? 4 : 2);
+    if (tokens[1] !== 'ACK' || stream === undefined || count === undefined)
       throw new RangeError('the message is not a delivery of a JetStream consumer');
     this.#message = message;
     this.data = message.data;
     this.stream = stream;
-    this.attempt = Number(attempt);
+    this.delivery = message.reply ?? '';
   }
 
   /** Still at it: the server waits on. */

@@ -92,7 +92,8 @@ async function ensureStream(manager: JetStreamManager, config: Config): Promise<
 
 /**
  * Makes a queue's consumers, named as the queue. The server never gives a job up by itself (`max_deliver` unlimited):
- * the worker that takes it once too often tells the requester and removes it, so no advisory can be lost in between.
+ * the requester counts attempts and refuses one too many, so no advisory can be lost and a job that a busy worker
+ * gave straight back has not used up an attempt.
  */
 export async function ensureConsumers(manager: JetStreamManager, queue: string): Promise<void> {
   for (const kind of ['durable', 'volatile'] as const)

@@ -17,7 +17,7 @@ import {
   type RequestOptions,
   type ServeOptions,
 } from '../bus.ts';
-import { decodeFrame, encodeFrame, type Frame } from './frame.ts';
+import { decodeFrame, encodeFrame } from './frame.ts';
 import type { Link } from './link.ts';
 import { createPresence } from './presence.ts';
 import { cancelSubject, checkQueueName, GONE, type JobEnvelope, REPLY_PREFIX, type WorkerNotice } from './protocol.ts';
@@ -26,8 +26,10 @@ import { type ServingWorker, startWorker } from './worker.ts';
 
 /** A request that has no answer yet. */
 interface Pending {
-  /** A worker said that it is at it. `anew`: that it took the job just now. */
-  working(anew: boolean): void;
+  /** A worker asks to start: gives the number of the attempt, or `GONE` when there were enough. */
+  start(delivery: string): number;
+  /** A worker said that it is at it. */
+  working(): void;
   resolve(answer: JobAnswer): void;
   reject(error: Error): void;
   /** Sends a job again that was kept in the memory of a server that came back without it. */
@@ -35,6 +37,7 @@ interface Pending {
 }
 
 const PUBLISH_TIMEOUT_MS = 2_000;
+const NO_BYTES = new Uint8Array();
 
 /** A Bus whose workers are other processes (or this one) on the same NATS server. */
 export function createNatsBus(link: Link): Bus {
@@ -89,6 +92,7 @@ class NatsBus implements Bus {
       let published: number | undefined;
       let publishing = false;
       let heardAt = 0;
+      const deliveries = new Map<string, number>();
       const sawWorker = this.workers(queue) > 0;
 
       const settle = (): boolean => {
@@ -123,9 +127,21 @@ class NatsBus implements Bus {
       }, left);
       options.signal?.addEventListener('abort', onAbort, { once: true });
       this.#pending.set(reply, {
-        working(anew) {
+        start(delivery) {
           heardAt = Date.now();
-          if (anew) options.onStarted?.();
+          if (!deliveries.has(delivery)) {
+            if (deliveries.size >= TRANSPORT_LIMITS.maxDeliveries) {
+              if (settle())
+                reject(new AbandonedError(`given up after ${deliveries.size} attempts: no worker lived to answer`));
+              return GONE;
+            }
+            deliveries.set(delivery, deliveries.size + 1);
+            options.onStarted?.();
+          }
+          return deliveries.get(delivery) ?? GONE;
+        },
+        working() {
+          heardAt = Date.now();
         },
         resolve(answer) {
           if (settle()) resolve(answer);
@@ -241,18 +257,22 @@ class NatsBus implements Bus {
 
   #hear(message: Msg): void {
     const pending = this.#pending.get(message.subject);
-    message.respond(pending ? undefined : GONE);
-    if (!pending) return;
-    let frame: Frame;
+    let notice: WorkerNotice | undefined;
+    let body: Uint8Array = NO_BYTES;
     try {
-      frame = decodeFrame(message.data);
+      const frame = decodeFrame(message.data);
+      notice = frame.header as WorkerNotice;
+      body = frame.body;
     } catch (err) {
       this.#link.log.warn({ err }, 'a message to this requester is no notice; ignored');
+    }
+    if (!pending || !notice) {
+      message.respond(Uint8Array.of(GONE));
       return;
     }
-    const notice = frame.header as WorkerNotice;
-    if (notice.kind === 'started' || notice.kind === 'working') pending.working(notice.kind === 'started');
-    else if (notice.kind === 'answer') pending.resolve({ header: notice.header, body: frame.body });
+    message.respond(Uint8Array.of(notice.kind === 'start' ? pending.start(notice.delivery) : 1));
+    if (notice.kind === 'working') pending.working();
+    else if (notice.kind === 'answer') pending.resolve({ header: notice.header, body });
     else if (notice.kind === 'abandoned') pending.reject(new AbandonedError(notice.reason));
   }
 }

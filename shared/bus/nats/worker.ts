@@ -7,12 +7,12 @@ import { runJob } from './job.ts';
 import type { Link } from './link.ts';
 import type { Presence } from './presence.ts';
 import { cancelSubject, type JobEnvelope, readEnvelope } from './protocol.ts';
-import { pullOne } from './pull.ts';
+import { type PullResult, pullOne } from './pull.ts';
 import type { TakenJob } from './taken.ts';
 import { ensureConsumers, JOB_STREAMS } from './topology.ts';
 
-/** How long one question for a job stands; a lost one is asked again after it. */
-const IDLE_PULL_MS = 5_000;
+/** How long one question for a job stands; drain waits for its end. */
+const IDLE_PULL_MS = 1_000;
 /** Cancelled jobs remembered, so that one cancelled on its way here is not started. */
 const CANCELLED_KEPT = 10_000;
 
@@ -58,6 +58,8 @@ class Worker {
   readonly #cancelled = new Set<string>();
   /** Jobs taken whose end (answer heard, acknowledged) is not reached; outlives the place in `#busy`. */
   readonly #open = new Set<Promise<void>>();
+  /** Questions for a job that the server has not ended yet, by stream. */
+  readonly #standing = new Map<string, Promise<void>>();
   readonly #loop: Promise<void>;
   #busy = 0;
   #turn = 0;
@@ -77,6 +79,8 @@ class Worker {
     });
     this.#endReturn = link.onReturn(() => {
       this.#returned = true;
+      // The server has forgotten the questions of the connection that broke.
+      this.#standing.clear();
       this.#wake();
     });
     this.#loop = this.#serve();
@@ -84,7 +88,7 @@ class Worker {
 
   async drain(): Promise<void> {
     await this.#stop();
-    while (this.#open.size > 0) await Promise.all(this.#open);
+    while (this.#open.size + this.#standing.size > 0) await Promise.all([...this.#open, ...this.#standing.values()]);
     this.#cancels.unsubscribe();
   }
 
@@ -129,37 +133,39 @@ class Worker {
   /** Takes a job that is there already, if any. The two streams take turns at being asked first. */
   async #takeWaiting(): Promise<boolean> {
     this.#turn += 1;
-    const streams =
-      this.#turn % 2 === 0 ? [JOB_STREAMS.volatile, JOB_STREAMS.durable] : [JOB_STREAMS.durable, JOB_STREAMS.volatile];
+    const streams = [JOB_STREAMS.durable, JOB_STREAMS.volatile];
+    if (this.#turn % 2 === 0) streams.reverse();
     for (const stream of streams) {
-      if (this.#stopped) return true;
-      const pulled = await pullOne(this.#link, stream, this.#queue, 0).result;
-      if (pulled.job) {
-        this.#accept(pulled.job);
-        return true;
-      }
-      if (pulled.missing) await this.#restore();
+      // A question that stands there would have been answered already.
+      if (this.#standing.has(stream)) continue;
+      const pulled = await this.#ask(stream, 0);
+      if (pulled.job) return this.#accept(pulled.job);
     }
     return false;
   }
 
   /** Waits at both streams until one gives a job. With one free place both may: the second is given back. */
   async #waitForOne(): Promise<void> {
+    if (this.#stopped || this.#returned || this.#busy >= this.#options.concurrency) return;
     const change = this.#change();
-    const pulls = [JOB_STREAMS.durable, JOB_STREAMS.volatile].map((stream) =>
-      pullOne(this.#link, stream, this.#queue, IDLE_PULL_MS),
-    );
-    if (this.#stopped) this.#wake();
-    const results = pulls.map((pull) =>
-      pull.result.then((pulled) => {
-        if (pulled.job) this.#accept(pulled.job);
-        return pulled;
-      }),
-    );
-    await Promise.race([change, ...results]);
-    for (const pull of pulls) pull.stop();
-    const pulled = await Promise.all(results);
-    if (pulled.some((result) => !result.job && result.missing)) await this.#restore();
+    for (const stream of [JOB_STREAMS.durable, JOB_STREAMS.volatile])
+      if (!this.#standing.has(stream)) this.#stand(stream);
+    await change;
+  }
+
+  /** Puts one standing question, which ends with a job or without. */
+  #stand(stream: string): void {
+    const question = this.#ask(stream, IDLE_PULL_MS).then((pulled) => {
+      if (this.#standing.get(stream) === question) this.#standing.delete(stream);
+      if (pulled.job) this.#accept(pulled.job);
+      else if (pulled.missing) this.#returned = true;
+      this.#wake();
+    });
+    this.#standing.set(stream, question);
+  }
+
+  #ask(stream: string, waitMs: number): Promise<PullResult> {
+    return pullOne(this.#link, stream, this.#queue, waitMs, (job) => this.#accept(job));
   }
 
   async #restore(): Promise<void> {
@@ -169,10 +175,11 @@ class Worker {
     this.#returned = false;
   }
 
-  #accept(job: TakenJob): void {
+  /** Starts a job, or gives it another end at once; tells whether it was started. */
+  #accept(job: TakenJob): boolean {
     if (this.#stopped || this.#busy >= this.#options.concurrency) {
       job.giveBack();
-      return;
+      return false;
     }
     let envelope: JobEnvelope;
     let body: Uint8Array;
@@ -183,11 +190,11 @@ class Worker {
     } catch (err) {
       this.#link.log.warn({ err, queue: this.#queue }, 'a message in the queue is no job; removed');
       job.drop();
-      return;
+      return false;
     }
     if (envelope.deadline <= Date.now() || this.#cancelled.delete(envelope.reply)) {
       job.drop();
-      return;
+      return false;
     }
 
     this.#busy += 1;
@@ -200,6 +207,7 @@ class Worker {
       this.#wake();
     }).finally(() => this.#open.delete(open));
     this.#open.add(open);
+    return true;
   }
 
   #cancel(reply: string): void {
