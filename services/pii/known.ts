@@ -16,6 +16,16 @@ const FRAGMENT_LENGTH_MIN = 3;
 export class KnownFragments {
   readonly #root: Node = { next: new Map() };
   #size = 0;
+  readonly #fold: boolean;
+
+  /** @param fold take upper and lower case for the same, as addresses on the web write names */
+  constructor(fold = false) {
+    this.#fold = fold;
+  }
+
+  #key(word: string): string {
+    return this.#fold ? word.toLowerCase() : word;
+  }
 
   /** Remembers a fragment of at least three letters or digits. */
   add(fragment: string, entity: PiiEntity): void {
@@ -29,8 +39,9 @@ export class KnownFragments {
       return;
     let node = this.#root;
     for (const word of words) {
-      let next = node.next.get(word);
-      if (!next) node.next.set(word, (next = { next: new Map() }));
+      const key = this.#key(word);
+      let next = node.next.get(key);
+      if (!next) node.next.set(key, (next = { next: new Map() }));
       node = next;
     }
     if (node.entity === undefined) this.#size += 1;
@@ -52,7 +63,7 @@ export class KnownFragments {
       for (let last = index; last < words.length && node; last += 1) {
         const word: RegExpExecArray = words[last]!;
         if (last > index && !joins(text, words[last - 1]!, word)) break;
-        node = node.next.get(word[0]);
+        node = node.next.get(this.#key(word[0]));
         if (node?.entity !== undefined) best = { last, entity: node.entity };
       }
       if (!best) continue;

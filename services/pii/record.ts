@@ -20,6 +20,8 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
   'piiRedactions',
   'concurrencyLimited',
 ]);
+/** Names of files: written like prose or like an address. */
+const FILE_KEYS: ReadonlySet<string> = new Set(['sourceURL', 'url']);
 /** Metadata that names the people who wrote or sent a document. */
 const PERSON_KEYS =
   /^(?:dc[._:]?)?(?:author|authors|creator|lastmodifiedby|last[-_ ]?author|manager|article:author|twitter:creator|contributor|ogarticleauthor|editor|byline)$/i;
@@ -84,6 +86,8 @@ export class RecordRedaction {
     const result: DocumentMetadata = {};
     for (const [key, value] of Object.entries(metadata)) {
       if (OWN_KEYS.has(key)) result[key] = value;
+      else if (FILE_KEYS.has(key) && typeof value === 'string')
+        result[key] = await this.#text(await this.#text(value, projectPlain), projectAddress);
       else if (typeof value === 'string')
         result[await this.#key(key)] = await this.#text(value, isAddress(value) ? projectAddress : projectPlain);
       else if (Array.isArray(value)) result[await this.#key(key)] = await this.#list(value, projectPlain);

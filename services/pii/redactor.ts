@@ -2,10 +2,12 @@
 import type { PiiEntity } from '#shared/contract/options.ts';
 import type { Detector } from './detect.ts';
 import { KnownFragments } from './known.ts';
+import { COUNTRIES, PLACES } from './lists/lexicon.ts';
 import { resolveOverlaps } from './overlap.ts';
 import { applyEdits, offsetMap, orderEdits } from './projection/edits.ts';
 import { type Edit, editsForSpan, type Projection } from './projection/projection.ts';
 import type { Span } from './recognizer.ts';
+import { isAmbiguous, isCommon } from './recognizers/person-name.ts';
 import type { ReplaceStyle } from './replacement.ts';
 
 export interface RedactedText {
@@ -20,6 +22,14 @@ export type Project = (source: string) => Iterable<Projection>;
 /** Names and places of one word are too often other words as well to be hidden where nothing else speaks for it. */
 const SINGLE_WORD = /^[\p{L}\p{N}.'’-]+$/u;
 
+/** The last word of a whole name, where it is no word of the language and no place: texts go on with it alone. */
+function surnameOf(name: string): string | undefined {
+  const word = name.trim().split(/\s+/).pop() ?? '';
+  const lower = word.toLowerCase();
+  if (word.length < 4 || !/^\p{Lu}[\p{L}'’-]*\p{Ll}$/u.test(word)) return undefined;
+  return isCommon(word) || isAmbiguous(word) || PLACES.has(lower) || COUNTRIES.has(lower) ? undefined : word;
+}
+
 export class Redactor {
   readonly #detector: Detector;
   readonly #style: ReplaceStyle;
@@ -27,7 +37,7 @@ export class Redactor {
   readonly #known = new KnownFragments();
   /** Hidden everywhere, also elsewhere in the text it was found in. */
   readonly #certain = new KnownFragments();
-  readonly #certainInUrls = new KnownFragments();
+  readonly #certainInUrls = new KnownFragments(true);
 
   constructor(detector: Detector, style: ReplaceStyle) {
     this.#detector = detector;
@@ -40,6 +50,11 @@ export class Redactor {
     this.#known.add(fragment, entity);
     const weak = (entity === 'PERSON' || entity === 'LOCATION') && SINGLE_WORD.test(fragment.trim());
     if (!weak) this.#certain.add(fragment, entity);
+    const surname = entity === 'PERSON' && !weak ? surnameOf(fragment) : undefined;
+    if (surname) {
+      this.#known.add(surname, 'PERSON');
+      this.#certain.add(surname, 'PERSON');
+    }
     if (!weak && entity !== 'LOCATION') this.#certainInUrls.add(fragment, entity);
   }
 

@@ -141,9 +141,10 @@ export function editsForSpan(projection: Projection, span: Span, source: string,
     while (end < span.end && from[end] === to[end - 1] && (oneThing || text[end] !== '\n')) end += 1;
     let first = index;
     let last = end - 1;
-    while (first < last && /\s/.test(text[first]!)) first += 1;
+    const rest = marked && style === 'tag';
+    while (!rest && first < last && /\s/.test(text[first]!)) first += 1;
     while (last > first && /\s/.test(text[last]!)) last -= 1;
-    if (!/^\s$/.test(text[first]!)) {
+    if (rest || !/^\s$/.test(text[first]!)) {
       const start = from[first]!;
       const stop = to[last]!;
       const replaced =
