@@ -10,6 +10,7 @@ import type { TakenJob } from './taken.ts';
 import { JOB_STREAMS } from './topology.ts';
 
 const HEARTBEAT_MS = TRANSPORT_LIMITS.ackWaitMs / 4;
+const ORPHAN_DELAY_MS = 1_000;
 const NOTICE_TIMEOUT_MS = 2_000;
 const WORKING = encodeFrame({ kind: 'working' } satisfies WorkerNotice);
 
@@ -33,13 +34,18 @@ export async function runJob(
   let answer: JobAnswer | undefined;
   let attempt = 0;
   try {
-    const start = await insist(
+    const start = await notify(
       link,
-      envelope,
+      envelope.reply,
       encodeFrame({ kind: 'start', delivery: job.delivery } satisfies WorkerNotice),
     );
-    if (typeof start !== 'number' || controller.signal.aborted) {
+    if (start === 'gone' || controller.signal.aborted) {
       job.drop();
+      return;
+    }
+    if (typeof start === 'string') {
+      // Its requester is away, for a moment or for good: it is looked at again now and then until its deadline.
+      job.giveBack(ORPHAN_DELAY_MS);
       return;
     }
     attempt = start;
@@ -116,23 +122,7 @@ async function notify(link: Link, reply: string, frame: Uint8Array): Promise<Rec
   }
 }
 
-/** Says something until the requester heard it, the deadline passed, or it stayed away too long (its connection may be coming back). */
-async function insist(link: Link, envelope: JobEnvelope, frame: Uint8Array): Promise<Reception> {
-  let absentSince: number | undefined;
-  for (;;) {
-    if (!(await link.whenReady(envelope.deadline))) return 'silence';
-    const reception = await notify(link, envelope.reply, frame);
-    if (typeof reception === 'number' || reception === 'gone') return reception;
-    absentSince ??= Date.now();
-    if (Date.now() > envelope.deadline || Date.now() - absentSince > TRANSPORT_LIMITS.answerPatienceMs) {
-      link.log.warn({ job: envelope.id }, 'nobody is there to hear of a job');
-      return reception;
-    }
-    await sleep(100);
-  }
-}
-
-/** Says the last word on a job. */
+/** Says the last word on a job until the requester heard it, the deadline passed, or it stayed away too long (its connection may be coming back). */
 async function handOver(link: Link, envelope: JobEnvelope, notice: WorkerNotice, body?: Uint8Array): Promise<void> {
   let frame = encodeFrame(notice, body);
   if (frame.length > TRANSPORT_LIMITS.messageBytes) {
@@ -140,5 +130,15 @@ async function handOver(link: Link, envelope: JobEnvelope, notice: WorkerNotice,
     const reason = 'the answer is too large for one message; use the payload store';
     frame = encodeFrame({ kind: 'abandoned', reason } satisfies WorkerNotice);
   }
-  await insist(link, envelope, frame);
+  let absentSince: number | undefined;
+  while (await link.whenReady(envelope.deadline)) {
+    const reception = await notify(link, envelope.reply, frame);
+    if (typeof reception === 'number' || reception === 'gone') return;
+    absentSince ??= Date.now();
+    if (Date.now() > envelope.deadline || Date.now() - absentSince > TRANSPORT_LIMITS.answerPatienceMs) {
+      link.log.warn({ job: envelope.id }, 'nobody is there to hear the answer to a job');
+      return;
+    }
+    await sleep(100);
+  }
 }

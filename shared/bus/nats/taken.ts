@@ -1,7 +1,5 @@
 // A job as a pull consumer delivers it, with the four words that can be said back about it (NATS acknowledgement protocol).
-import type { Msg } from '@nats-io/nats-core';
-
-const ENDS = { ack: '+ACK', giveBack: '-NAK', drop: '+TERM' } as const;
+import { type Msg, nanos } from '@nats-io/nats-core';
 
 export class TakenJob {
   readonly data: Uint8Array;
@@ -32,24 +30,24 @@ export class TakenJob {
 
   /** Done; leaves the queue. */
   ack(): void {
-    this.#end('ack');
+    this.#end('+ACK');
   }
 
-  /** For another attempt, by whoever asks next. */
-  giveBack(): void {
-    this.#end('giveBack');
+  /** For whoever asks next, or asks after `delayMs`. */
+  giveBack(delayMs = 0): void {
+    this.#end(delayMs > 0 ? `-NAK ${JSON.stringify({ delay: nanos(delayMs) })}` : '-NAK');
   }
 
   /** Leaves the queue without having been done. */
   drop(): void {
-    this.#end('drop');
+    this.#end('+TERM');
   }
 
-  #end(word: keyof typeof ENDS): void {
+  #end(word: string): void {
     if (this.#ended) return;
     this.#ended = true;
     try {
-      this.#message.respond(ENDS[word]);
+      this.#message.respond(word);
     } catch {
       // The connection was closed for good: the server finds out by the silence and gives the job to another.
     }

@@ -12,7 +12,7 @@ import type { TakenJob } from './taken.ts';
 import { ensureConsumers, JOB_STREAMS } from './topology.ts';
 
 /** How long one question for a job stands; drain waits for its end. */
-const IDLE_PULL_MS = 1_000;
+const IDLE_PULL_MS = 500;
 /** Cancelled jobs remembered, so that one cancelled on its way here is not started. */
 const CANCELLED_KEPT = 10_000;
 
@@ -155,12 +155,16 @@ class Worker {
 
   /** Puts one standing question, which ends with a job or without. */
   #stand(stream: string): void {
-    const question = this.#ask(stream, IDLE_PULL_MS).then((pulled) => {
-      if (this.#standing.get(stream) === question) this.#standing.delete(stream);
-      if (pulled.job) this.#accept(pulled.job);
-      else if (pulled.missing) this.#returned = true;
-      this.#wake();
-    });
+    const question = this.#ask(stream, IDLE_PULL_MS)
+      .then((pulled) => {
+        if (pulled.job) this.#accept(pulled.job);
+        else if (pulled.missing) this.#returned = true;
+      })
+      .catch((err) => this.#link.log.warn({ err, queue: this.#queue }, 'asking for jobs failed; trying again'))
+      .finally(() => {
+        if (this.#standing.get(stream) === question) this.#standing.delete(stream);
+        this.#wake();
+      });
     this.#standing.set(stream, question);
   }
 
