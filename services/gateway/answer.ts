@@ -113,7 +113,7 @@ export function sendError(request: IncomingMessage, response: ServerResponse, er
 
 /**
  * Sends a JSON answer chunk by chunk, no faster than the client reads.
- * @throws CancelledError where the client goes away; what `chunks` throws, before anything is sent where it throws at once
+ * @throws CancelledError where the client goes away or stops reading; what `chunks` throws, before anything is sent where it throws at once
  */
 export async function streamJson(
   response: ServerResponse,
@@ -124,8 +124,9 @@ export async function streamJson(
     if (signal.aborted) throw new CancelledError('the client went away');
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' });
     if (response.write(chunk)) continue;
-    await once(response, 'drain', { signal }).catch((cause: unknown) => {
-      throw new CancelledError('the client went away', { cause });
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMITS.answerStallMs)]);
+    await once(response, 'drain', { signal: patience }).catch((cause: unknown) => {
+      throw new CancelledError('the client went away, or reads no more', { cause });
     });
   }
   response.end();

@@ -41,11 +41,9 @@ function answerError(log: Logger): (error: unknown, request: Request, response: 
     }
     const known = toParseError(error);
     context.code = known.code;
-    if (known.status >= 500)
-      log.error(
-        { requestId: context.id, code: known.code, cause: describeCause(known.cause ?? known) },
-        'a request failed',
-      );
+    const line = { requestId: context.id, code: known.code, cause: describeCause(known.cause ?? known) };
+    if (known.status >= 500) log.error(line, 'a request failed');
+    else log.debug(line, 'a request was refused');
     sendError(request, response, known);
   };
 }

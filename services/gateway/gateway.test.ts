@@ -1,5 +1,7 @@
 // The HTTP edge as a client meets it: paths, methods, headers, the answer's shape, probes and the drain.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { errorBody, parse, send, sendRaw, successData } from '#test/harness/client.ts';
 import { startTestGateway, type TestGateway } from './harness.ts';
@@ -136,9 +138,28 @@ test('a drain finishes what runs, refuses what comes and then closes', async () 
       return { head: { metadata: {}, warnings: [] }, fields: '{}' };
     },
   });
+  const ops = { url: own.gateway.opsUrl ?? '', key: own.key };
+  errorBody(await send(own, { method: 'GET', path: '/livez' }), 404, 'NOT_FOUND');
+  errorBody(await send({ ...ops }, { path: '/v2/parse' }), 404, 'NOT_FOUND');
+  assert.equal((await send(ops, { method: 'GET', path: '/readyz' })).status, 200);
+  // A connection that is open already is answered still, and told to go.
+  const agent = connect(own.gateway.port, '127.0.0.1');
+  let reply = '';
+  agent.on('data', (chunk) => {
+    reply += chunk;
+  });
+  agent.write('GET /nope HTTP/1.1\r\nHost: x\r\n\r\nPOST /v2/parse HTTP/1.1\r\nHost: x\r\nContent-Le');
   const running = parse(own, { file: html, fileName: 'a.html' });
   await started.promise;
   const drained = own.gateway.drain();
+  assert.match(
+    errorBody(await send(ops, { method: 'GET', path: '/readyz' }), 503, 'SERVICE_UNAVAILABLE').error,
+    /draining/,
+  );
+  assert.equal((await send(ops, { method: 'GET', path: '/livez' })).status, 200);
+  agent.write('ngth: 0\r\n\r\n');
+  await once(agent, 'close');
+  assert.match(reply, /^HTTP\/1\.1 404[\s\S]*HTTP\/1\.1 503[\s\S]*Connection: close\r\nRetry-After: 1\r\n/);
   await assert.rejects(send(own, { method: 'GET', path: '/v2/parse/formats' }), 'no new connection is taken');
   release.resolve();
   successData(await running);

@@ -42,6 +42,8 @@ export interface GatewayOptions {
 export interface Gateway {
   url: string;
   port: number;
+  /** Where probes and metrics are, when they have a port of their own. */
+  opsUrl: string | undefined;
   /** Value of the key that this start made, to be shown once. */
   firstKey: string | undefined;
   /** Refuses new work, finishes what runs, closes the listeners. */
@@ -60,6 +62,8 @@ function listen(server: Server, port: number, host: string): Promise<number> {
     });
   });
 }
+
+const address = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Answers what is not HTTP, or came too slowly, in the shape of every other error. */
 function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
@@ -105,6 +109,7 @@ function harden(server: Server, listener: RequestListener): Server {
   server.headersTimeout = REQUEST_LIMITS.headersTimeoutMs;
   // The body has watches of its own.
   server.requestTimeout = 0;
+  server.timeout = REQUEST_LIMITS.silenceMs;
   server.keepAliveTimeout = REQUEST_LIMITS.keepAliveMs;
   return server;
 }
@@ -207,12 +212,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = open(separate ? routes : { ...routes, ...operations });
   const ops = separate ? open(operations) : undefined;
   const port = await listen(server, config.port, config.host);
-  if (ops && config.opsPort !== undefined) await listen(ops, config.opsPort, config.opsHost);
+  const opsPort = ops && config.opsPort !== undefined ? await listen(ops, config.opsPort, config.opsHost) : undefined;
 
   const close = (one: Server): Promise<void> => new Promise((resolve) => one.close(() => resolve()));
   return {
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    url: address(config.host, port),
     port,
+    opsUrl: opsPort === undefined ? undefined : address(config.opsHost, opsPort),
     firstKey: keys.firstKey,
     async drain() {
       draining = true;

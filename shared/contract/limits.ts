@@ -26,6 +26,10 @@ export const REQUEST_LIMITS = {
   /** After an early answer, what is still read of the request so that the client sees the answer and not a reset. */
   lingerBytes: 64 * MiB,
   lingerMs: 5_000,
+  /** Milliseconds in which a client must take up some of its answer before the connection is cut. */
+  answerStallMs: 60_000,
+  /** Milliseconds a connection may be without a byte either way, a running parse included. */
+  silenceMs: 900_000,
   /** Bytes of a request's header block, and milliseconds it may take to arrive. */
   headerBytes: 16 * KiB,
   headersTimeoutMs: 15_000,
