@@ -92,9 +92,10 @@ export const rows: Row[] = [
       }).finally(() => {
         running = false;
       });
+      // A body that is refused takes no place from the first.
       let refusal: Answer | undefined;
       while (running && !refusal) {
-        const answer = await parse(product, { ...SMALL_CSV, key });
+        const answer = await send(product, { ...EMPTY, key });
         if (answer.status === 429) refusal = answer;
         await pause(10);
       }

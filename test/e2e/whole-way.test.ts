@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { EXTENSIONS } from '#shared/contract/formats.ts';
-import { errorBody, parse, send, successData } from '../harness/client.ts';
+import { type Answer, errorBody, parse, send, successData } from '../harness/client.ts';
 import { csv, imagePdf, pdf, sample, WORDS } from '../harness/documents.ts';
 import { type Product, skipReason, startProduct, TRANSPORTS, type TransportName } from '../harness/product.ts';
 import { ANSWERS, type ModelServer, startModelServer } from './model-server.ts';
@@ -31,6 +31,20 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 async function longScan(pages: number): Promise<Uint8Array> {
   const png = await readFile(new URL('../../fixtures/pdf/scanned-page.png', import.meta.url));
   return imagePdf(Array.from({ length: pages }, () => png));
+}
+
+/** Waits until the work behind `running` holds the one place of its key. @throws Error where it ends before */
+async function untilBusy(product: Product, key: string, running: Promise<Answer>): Promise<void> {
+  let ended = false;
+  const end = () => {
+    ended = true;
+  };
+  running.then(end, end);
+  // A body that is refused takes no place from the work it waits for.
+  while ((await send(product, { key })).status !== 429) {
+    if (ended) throw new Error('the work ended before it was seen to run');
+    await pause(20);
+  }
 }
 
 /** Bodies by question, for the comparison of the transports. */
@@ -207,7 +221,7 @@ for (const transport of TRANSPORTS)
         signal: leaving.signal,
       });
       first.catch(() => undefined);
-      while ((await parse(product, { ...SMALL, key })).status !== 429) await pause(20);
+      await untilBusy(product, key, first);
       await pause(1_000);
       leaving.abort();
       await assert.rejects(first);
@@ -251,7 +265,7 @@ for (const transport of TRANSPORTS)
         key,
         options: { timeout: 60_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
       });
-      while ((await parse(product, { ...SMALL, key })).status !== 429) await pause(10);
+      await untilBusy(product, key, running);
       const stopping = product.stop();
       await pause(300);
       const late = await send(product, { patienceMs: 5_000 }).catch(() => undefined);

@@ -1,5 +1,5 @@
 // PDF files for the suites: text pages, pages without text, and the ways in which a PDF can be wrong.
-import { PDFDocument, rgb, StandardFonts } from 'pdf-lib';
+import { PDFDocument, type PDFImage, rgb, StandardFonts } from 'pdf-lib';
 
 export interface PdfPage {
   title?: string;
@@ -43,11 +43,13 @@ export async function pdf(pages: readonly PdfPage[], { title }: { title?: string
   return document.save({ useObjectStreams: false });
 }
 
-/** A PDF whose pages are pictures alone, as a scanner makes them. */
+/** A PDF whose pages are pictures alone, as a scanner makes them; the same bytes are embedded once. */
 export async function imagePdf(pngs: readonly Uint8Array[]): Promise<Uint8Array> {
   const document = await PDFDocument.create();
+  const embedded = new Map<Uint8Array, PDFImage>();
   for (const bytes of pngs) {
-    const image = await document.embedPng(bytes);
+    const image = embedded.get(bytes) ?? (await document.embedPng(bytes));
+    embedded.set(bytes, image);
     document.addPage([595, 842]).drawImage(image, { x: 0, y: 0, width: 595, height: 842 });
   }
   return document.save();
