@@ -1,0 +1,127 @@
+// Tells what an office upload really is from inside its container, because names and even magic bytes of these formats are shared.
+import { ParseError } from '#shared/contract/errors.ts';
+import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
+import type { SourceFile } from '#shared/document/document.ts';
+import { childElements, descendants, parseXml } from '#shared/readers/xml.ts';
+import { openZip, type ZipContainer } from '#shared/readers/zip.ts';
+import { binaryKind } from './ole.ts';
+import { OpcPackage } from './opc.ts';
+
+export type OfficeFile =
+  | { kind: 'opc'; extension: Extension; opc: OpcPackage; mainPart: string }
+  | { kind: 'odf'; extension: '.odt' | '.ods' | '.odp'; zip: ZipContainer }
+  /** Only LibreOffice reads it. */
+  | { kind: 'legacy'; extension: '.doc' | '.xls' | '.ppt' | '.rtf' };
+
+/** Content types of main parts, without `application/vnd.` (ECMA-376-1 and the macro and binary forms); templates and shows are read as what they make. */
+const MAIN_PARTS: readonly (readonly [RegExp, Extension])[] = [
+  [/wordprocessingml\.(?:document|template)\.main\+xml$/i, '.docx'],
+  [/ms-word\.(?:document|template)\.macroenabled(?:template)?\.main\+xml$/i, '.docm'],
+  [/ms-word\.(?:document|template)\.macroenabled\w*\.main\+xml$/i, '.docm'],
+  [/spreadsheetml\.(?:sheet|template)\.main\+xml$/i, '.xlsx'],
+  [/ms-excel\.(?:sheet|template|addin)\.macroenabled\.main\+xml$/i, '.xlsm'],
+  [/ms-excel\.sheet\.binary\.macroenabled\.main$/i, '.xlsb'],
+  [/presentationml\.(?:presentation|slideshow|template)\.main\+xml$/i, '.pptx'],
+  [/ms-powerpoint\.(?:presentation|slideshow|template|addin)\.macroenabled\.main\+xml$/i, '.pptm'],
+];
+
+const ODF_KINDS: Record<string, '.odt' | '.ods' | '.odp'> = { text: '.odt', spreadsheet: '.ods', presentation: '.odp' };
+
+export function encrypted(): ParseError {
+  return new ParseError('DOCUMENT_ENCRYPTED', 'The document is encrypted: remove its password and send it again');
+}
+
+function unsupported(found: string): ParseError {
+  return new ParseError(
+    'UNSUPPORTED_FILE_TYPE',
+    `Unsupported file type: the file is ${found}. Supported extensions: ${EXTENSIONS.join(', ')}`,
+  );
+}
+
+/**
+ * Opens a file far enough to know its kind.
+ * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, UNSUPPORTED_FILE_TYPE (a container of something else)
+ */
+export async function openOffice(file: SourceFile): Promise<OfficeFile> {
+  const { bytes } = file;
+  if (bytes.length === 0) throw new ParseError('DOCUMENT_CORRUPT', 'The document is empty');
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b) return openContainer(await openZip(bytes));
+  if (bytes[0] === 0xd0 && bytes[1] === 0xcf) {
+    const kind = binaryKind(bytes);
+    if (kind === 'encrypted') throw encrypted();
+    if (kind === undefined) throw unsupported('a binary container that holds no Word, Excel or PowerPoint document');
+    return { kind: 'legacy', extension: kind };
+  }
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString('latin1');
+  if (/^(?:\xef\xbb\xbf)?[\s\0]{0,512}\{\\rt/.test(head)) return { kind: 'legacy', extension: '.rtf' };
+  // Excel before 5.0 had no container; Office 2003 could write one XML file.
+  if (/^\x09[\x00\x02\x04][\x04\x06]\x00/.test(head)) return { kind: 'legacy', extension: '.xls' };
+  if (/urn:schemas-microsoft-com:office:spreadsheet/.test(head)) return { kind: 'legacy', extension: '.xls' };
+  if (/schemas\.microsoft\.com\/office\/word\/2003\/wordml/.test(head)) return { kind: 'legacy', extension: '.doc' };
+  throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: it has no container that office programs write');
+}
+
+function openContainer(zip: ZipContainer): OfficeFile {
+  if (zip.has('[Content_Types].xml')) return openOpc(zip);
+  const mime = zip.has('mimetype') ? zip.text('mimetype').trim() : rootMediaType(zip);
+  const odf = /^application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)\b/.exec(mime)?.[1];
+  const extension = odf === undefined ? undefined : ODF_KINDS[odf];
+  if (extension !== undefined) {
+    refuseEncryptedOdf(zip);
+    if (!zip.has('content.xml'))
+      throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: its content is missing');
+    return { kind: 'odf', extension, zip };
+  }
+  if (zip.has('content.xml') && mime === '') throw unsupported('an OpenDocument file of an unknown kind');
+  throw unsupported(
+    mime.startsWith('application/') ? 'a document of another kind' : 'a ZIP archive that holds no office document',
+  );
+}
+
+/** The media type of a package whose `mimetype` entry is missing, from its manifest. */
+function rootMediaType(zip: ZipContainer): string {
+  if (!zip.has('META-INF/manifest.xml')) return '';
+  const entries = childElements(parseXml(zip.text('META-INF/manifest.xml')), 'file-entry');
+  const root = entries.find((entry) => entry.attributes['manifest:full-path'] === '/');
+  return root?.attributes['manifest:media-type'] ?? '';
+}
+
+function refuseEncryptedOdf(zip: ZipContainer): void {
+  if (zip.has('encrypted-package')) throw encrypted();
+  if (!zip.has('META-INF/manifest.xml')) return;
+  if (descendants(parseXml(zip.text('META-INF/manifest.xml')), 'encryption-data').length > 0) throw encrypted();
+}
+
+function openOpc(zip: ZipContainer): OfficeFile {
+  const opc = new OpcPackage(zip);
+  const types = childElements(parseXml(zip.text('[Content_Types].xml')));
+  const main = [...opc.relationships('').values()].find((relationship) => relationship.type === 'officeDocument');
+  const overrides = types.filter((type) => type.local === 'Override');
+  const typeOf = (part: string): string => {
+    const wanted = `/${part}`.toLowerCase();
+    const override = overrides.find((type) => type.attributes.PartName?.toLowerCase() === wanted);
+    if (override) return override.attributes.ContentType ?? '';
+    const ending = part.slice(part.lastIndexOf('.') + 1).toLowerCase();
+    const byDefault = types.find(
+      (type) => type.local === 'Default' && type.attributes.Extension?.toLowerCase() === ending,
+    );
+    return byDefault?.attributes.ContentType ?? '';
+  };
+  const candidates = main && zip.has(main.target) ? [main.target] : [];
+  // A package whose relationships are lost still names its main part by its content type.
+  for (const override of overrides) candidates.push((override.attributes.PartName ?? '').replace(/^\//, ''));
+  for (const part of candidates) {
+    const type = typeOf(part);
+    const known = MAIN_PARTS.find(([pattern]) => pattern.test(type));
+    if (known && zip.has(part)) return { kind: 'opc', extension: known[1], opc, mainPart: part };
+  }
+  for (const [part, extension] of [
+    ['word/document.xml', '.docx'],
+    ['xl/workbook.xml', '.xlsx'],
+    ['ppt/presentation.xml', '.pptx'],
+  ] as const)
+    if (zip.has(part)) return { kind: 'opc', extension, opc, mainPart: part };
+  if (main && !zip.has(main.target))
+    throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: its main part is missing');
+  throw unsupported('a package that holds no Word, Excel or PowerPoint document');
+}

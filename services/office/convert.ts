@@ -1,0 +1,91 @@
+// Turns any office file into semantic HTML: tells what it is, has legacy formats made into modern ones, and hands it to its reader.
+import { ParseError } from '#shared/contract/errors.ts';
+import { type Extension, formatByExtension } from '#shared/contract/formats.ts';
+import type { DocumentMetadata, JobContext, RenderOptions } from '#shared/contract/jobs.ts';
+import type { ConvertedDocument, SourceFile } from '#shared/document/document.ts';
+import { openZip } from '#shared/readers/zip.ts';
+import { type OfficeFile, openOffice } from './container.ts';
+import { readDocx } from './docx/document.ts';
+import type { PictureOptions } from './drawing.ts';
+import { convertLegacy, type TargetExtension } from './libreoffice/soffice.ts';
+import { readOdf } from './odf/document.ts';
+import { OpcPackage } from './opc.ts';
+import { readProperties } from './properties.ts';
+import { readWorkbook } from './sheet/workbook.ts';
+import { writeSheets } from './sheet/write.ts';
+import { readPptx } from './slides/presentation.ts';
+
+/** What LibreOffice makes of the formats that only it reads. */
+const MODERN: Partial<Record<Extension, TargetExtension>> = {
+  '.doc': 'docx',
+  '.rtf': 'docx',
+  '.xls': 'xlsx',
+  '.xlsb': 'xlsx',
+  '.ppt': 'pptx',
+};
+
+/** What a reader gives; `markdown` for sheets too large for a tree. */
+export interface OfficeContent {
+  html: string;
+  markdown?: string;
+}
+
+/**
+ * Converts one office document.
+ * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX, UNSUPPORTED_FILE_TYPE, SERVICE_UNAVAILABLE
+ */
+export async function convertOffice(
+  file: SourceFile,
+  options: RenderOptions,
+  context: JobContext,
+): Promise<ConvertedDocument> {
+  try {
+    const office = await openOffice(file);
+    const readable = await modernize(office, file, context);
+    const { html, markdown, metadata } = await read(readable, options);
+    const contentType = formatByExtension(office.extension)?.mimeTypes[0];
+    return {
+      genre: 'document',
+      html,
+      ...(markdown === undefined ? {} : { markdown }),
+      metadata: { ...metadata, ...(contentType === undefined ? {} : { contentType }) },
+      warnings: [],
+    };
+  } catch (cause) {
+    // Readers descend with the document's nesting, which is bounded, but not everywhere to what the stack holds.
+    if (cause instanceof RangeError && /call stack/i.test(cause.message))
+      throw new ParseError('DOCUMENT_TOO_COMPLEX', 'The document nests its parts too deeply', { cause });
+    throw cause;
+  }
+}
+
+async function modernize(office: OfficeFile, file: SourceFile, context: JobContext): Promise<OfficeFile> {
+  const target = MODERN[office.extension];
+  if (target === undefined) return office;
+  const { signal, volatile } = context;
+  const bytes = await convertLegacy(file.bytes, office.extension, target, { signal, volatile });
+  const opc = new OpcPackage(await openZip(bytes));
+  const mainPart = { docx: 'word/document.xml', xlsx: 'xl/workbook.xml', pptx: 'ppt/presentation.xml' }[target];
+  return { kind: 'opc', extension: `.${target}`, opc, mainPart };
+}
+
+async function read(
+  office: OfficeFile,
+  options: RenderOptions,
+): Promise<OfficeContent & { metadata: DocumentMetadata }> {
+  const pictures: PictureOptions = { embed: !options.removeBase64Images };
+  if (office.kind === 'odf') return readOdf(office.zip, options);
+  if (office.kind === 'legacy') throw new ParseError('CONVERSION_FAILED');
+  const { opc, mainPart } = office;
+  const metadata = readProperties(opc.tree(opc.related('', 'core-properties')[0]?.target));
+  switch (office.extension) {
+    case '.docx':
+    case '.docm':
+      return { html: readDocx(opc, mainPart, pictures), metadata };
+    case '.xlsx':
+    case '.xlsm':
+      return { ...writeSheets(readWorkbook(opc, mainPart), options), metadata };
+    default:
+      return { html: readPptx(opc, mainPart, pictures), metadata };
+  }
+}

@@ -1,0 +1,82 @@
+// Characters of the symbol fonts as what they show, since their code points mean nothing without the font.
+
+const WINGDINGS: Record<number, string> = {
+  74: '☺',
+  76: '☹',
+  108: '●',
+  110: '■',
+  111: '□',
+  113: '❑',
+  117: '◆',
+  118: '❖',
+  119: '◆',
+  159: '•',
+  167: '▪',
+  168: '☐',
+  183: '•',
+  216: '➢',
+  223: '←',
+  224: '→',
+  225: '↑',
+  226: '↓',
+  232: '➔',
+  240: '⇨',
+  251: '✗',
+  252: '✓',
+  253: '☒',
+  254: '☑',
+}; // prettier-ignore
+
+const SYMBOL: Record<number, string> = {
+  97: 'α',
+  98: 'β',
+  99: 'χ',
+  100: 'δ',
+  101: 'ε',
+  102: 'φ',
+  103: 'γ',
+  104: 'η',
+  108: 'λ',
+  109: 'μ',
+  110: 'ν',
+  112: 'π',
+  113: 'θ',
+  114: 'ρ',
+  115: 'σ',
+  116: 'τ',
+  119: 'ω',
+  120: 'ξ',
+  121: 'ψ',
+  122: 'ζ',
+  68: 'Δ',
+  70: 'Φ',
+  71: 'Γ',
+  76: 'Λ',
+  80: 'Π',
+  81: 'Θ',
+  83: 'Σ',
+  87: 'Ω',
+  163: '≤',
+  165: '∞',
+  172: '←',
+  174: '→',
+  176: '°',
+  177: '±',
+  179: '≥',
+  180: '×',
+  183: '•',
+  184: '÷',
+  185: '≠',
+  187: '≈',
+  214: '√',
+  229: '∑',
+  242: '∫',
+}; // prettier-ignore
+
+/** The character of a symbol font at a code (with or without the private-use offset F000), '' where it is unknown. */
+export function symbolCharacter(font: string, code: number): string {
+  const index = code >= 0xf000 && code <= 0xf0ff ? code - 0xf000 : code;
+  if (/wingdings/i.test(font)) return WINGDINGS[index] ?? '';
+  if (/symbol/i.test(font)) return SYMBOL[index] ?? '';
+  return code >= 0xe000 && code <= 0xf8ff ? '' : String.fromCodePoint(code);
+}

@@ -1,0 +1,159 @@
+// What drawings hold besides shapes: pictures, charts and diagrams, the same in docx, xlsx and pptx (DrawingML, ECMA-376-1 parts 20 and 21).
+import {
+  attribute,
+  childElement,
+  childElements,
+  descend,
+  descendants,
+  textContent,
+  type XmlElement,
+} from '#shared/readers/xml.ts';
+import { type Cell, writeTable } from './flow.ts';
+import { escapeHtml, linkTarget } from './inline.ts';
+import type { OpcPackage } from './opc.ts';
+
+const PICTURE_TYPES: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  bmp: 'image/bmp',
+  svg: 'image/svg+xml',
+  tif: 'image/tiff',
+  tiff: 'image/tiff',
+  webp: 'image/webp',
+  emf: 'image/emf',
+  wmf: 'image/wmf',
+}; // prettier-ignore
+/** Rows of one chart's data; a chart with more is a plot, not a table. */
+const CHART_POINTS = 2_000;
+
+/** How pictures are written: with their bytes, or as a placeholder where the caller will drop the bytes anyway. */
+export interface PictureOptions {
+  embed: boolean;
+}
+
+/** Bytes as a data URI; with `embed` off an empty one of the same type, so that what reads it still sees an inline picture. */
+export function pictureUri(name: string, bytes: () => Uint8Array, { embed }: PictureOptions): string {
+  const type = PICTURE_TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
+  return `data:${type};base64,${embed ? Buffer.from(bytes()).toString('base64') : ''}`;
+}
+
+/** Names that programs give to pictures ("Picture 3", "image1.png") and that describe nothing. */
+export function isAutomaticName(name: string): boolean {
+  return /^(?:picture|image|bild|grafik|graphic|graphics|img|object|photo)?[\s_-]*\d*(?:\.\w{3,4})?$/i.test(
+    name.trim(),
+  );
+}
+
+/** `<img>` of a picture a part refers to, or '' where it refers to nothing. */
+export function pictureMarkup(
+  opc: OpcPackage,
+  part: string,
+  reference: { embed?: string; link?: string },
+  alt: string,
+  options: PictureOptions,
+): string {
+  const relationships = opc.relationships(part);
+  const embedded = reference.embed === undefined ? undefined : relationships.get(reference.embed);
+  const linked = reference.link === undefined ? undefined : relationships.get(reference.link);
+  let src: string | undefined;
+  const external = [embedded, linked].find((relationship) => relationship?.external);
+  if (external) src = linkTarget(external.target);
+  else if (embedded && opc.zip.has(embedded.target))
+    src = pictureUri(embedded.target, () => opc.zip.read(embedded.target), options);
+  if (src === undefined) return '';
+  return `<img src="${escapeHtml(src)}" alt="${escapeHtml(alt.replace(/\s+/g, ' ').trim())}">`;
+}
+
+/** Alternative text of a `docPr` or `cNvPr` element; its title where there is no description. */
+export function alternativeText(properties: XmlElement | undefined): string {
+  const description = properties?.attributes.descr ?? '';
+  return description.trim() || (properties?.attributes.title ?? '').trim();
+}
+
+function points(reference: XmlElement | undefined): Map<number, string> {
+  const found = new Map<number, string>();
+  if (!reference) return found;
+  const cache = descendants(reference, 'lvl').at(-1) ?? reference;
+  for (const point of descendants(cache, 'pt').slice(0, CHART_POINTS)) {
+    const index = Number(point.attributes.idx);
+    if (Number.isInteger(index)) found.set(index, textContent(childElement(point, 'v')).trim());
+  }
+  return found;
+}
+
+function shortNumber(text: string): string {
+  const value = Number(text);
+  return text !== '' && Number.isFinite(value) ? String(Number(value.toPrecision(12))) : text;
+}
+
+/** A chart as its title and a table of its cached data: categories down, series across. */
+export function chartMarkup(chart: XmlElement): string {
+  const body = childElement(chart, 'chart') ?? chart;
+  const title = descendants(childElement(body, 'title') ?? { name: '', local: '', attributes: {}, children: [] }, 't')
+    .map(textContent)
+    .join('')
+    .trim();
+  const heading = title === '' ? '' : `<p><strong>${escapeHtml(title)}</strong></p>\n`;
+  const series = descendants(body, 'ser').map((ser) => ({
+    name: textContent(descendants(childElement(ser, 'tx') ?? ser, 'v')[0]).trim(),
+    categories: points(childElement(ser, 'cat') ?? childElement(ser, 'xVal')),
+    values: points(childElement(ser, 'val') ?? childElement(ser, 'yVal')),
+  }));
+  if (series.length === 0) return heading;
+  const categories = series.find((one) => one.categories.size > 0)?.categories ?? new Map<number, string>();
+  const indexes = [...new Set([...categories.keys(), ...series.flatMap((one) => [...one.values.keys()])])];
+  indexes.sort((a, b) => a - b);
+  const header: Cell[] = ['', ...series.map((one, i) => one.name || `Series ${i + 1}`)].map((name) => ({
+    html: escapeHtml(name),
+    header: true,
+  }));
+  const rows = indexes
+    .slice(0, CHART_POINTS)
+    .map((index): Cell[] => [
+      { html: escapeHtml(categories.get(index) ?? String(index + 1)) },
+      ...series.map((one) => ({ html: escapeHtml(shortNumber(one.values.get(index) ?? '')) })),
+    ]);
+  return heading + (rows.length === 0 ? '' : writeTable([header, ...rows]));
+}
+
+/** A diagram (SmartArt) as the list of its points' texts. */
+export function diagramMarkup(data: XmlElement): string {
+  const texts = descendants(data, 'pt')
+    .filter((point) => !['pres', 'parTrans', 'sibTrans'].includes(point.attributes.type ?? 'node'))
+    .map((point) =>
+      descendants(point, 'p')
+        .map((p) => descendants(p, 't').map(textContent).join(''))
+        .join(' ')
+        .trim(),
+    )
+    .filter((text) => text !== ''); // prettier-ignore
+  return texts.length === 0 ? '' : `<ul>${texts.map((text) => `<li>${escapeHtml(text)}</li>`).join('')}</ul>`;
+}
+
+/** Chart or diagram of a `graphicData` element, '' for anything else. */
+export function graphicMarkup(opc: OpcPackage, part: string, data: XmlElement): string {
+  const relationships = opc.relationships(part);
+  const chart = childElement(data, 'chart');
+  if (chart) {
+    const tree = opc.tree(relationships.get(attribute(chart, 'id') ?? '')?.target);
+    return tree ? chartMarkup(tree) : '';
+  }
+  const diagram = childElement(data, 'relIds');
+  if (diagram) {
+    const tree = opc.tree(relationships.get(attribute(diagram, 'dm') ?? '')?.target);
+    return tree ? diagramMarkup(tree) : '';
+  }
+  return '';
+}
+
+/** The `graphicData` of a graphic frame or drawing. */
+export function graphicData(element: XmlElement): XmlElement | undefined {
+  return descend(element, 'graphic', 'graphicData');
+}
+
+/** Branches of `mc:AlternateContent` in the order in which they should be tried. */
+export function alternatives(element: XmlElement): XmlElement[] {
+  return [...childElements(element, 'Choice'), ...childElements(element, 'Fallback')];
+}

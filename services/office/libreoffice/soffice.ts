@@ -1,0 +1,277 @@
+// One warm LibreOffice for this process, asked over its own single-instance pipe, because starting it anew costs thirty times what a conversion does.
+//
+// The packages that wrap `soffice --convert-to` start a cold one with a fresh profile for every file (900 ms and more of
+// CPU), leave the process running when the caller gives up, and let it follow links. The pipe is what a second `soffice`
+// uses to hand its arguments to the first (desktop/source/app/officeipcthread.cxx): no port, no Python, no UNO.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { ParseError } from '#shared/contract/errors.ts';
+import { writeProfile } from './profile.ts';
+
+const PROGRAM_FOLDERS = [
+  '/usr/lib/libreoffice/program',
+  '/usr/lib64/libreoffice/program',
+  '/opt/libreoffice/program',
+  '/usr/local/lib/libreoffice/program',
+]; // prettier-ignore
+const MEMORY_FOLDER = '/dev/shm';
+const FOLDER_PREFIX = 'parsemesh-office-';
+const START_TIMEOUT_MS = 30_000;
+const START_POLL_MS = 25;
+/** LibreOffice grows with what it has read; after this many files or MiB it is started anew. */
+const RECYCLE_FILES = 200;
+const RECYCLE_RESIDENT_MIB = 900;
+
+/** What LibreOffice turns a legacy format into, for the native readers. */
+export type TargetExtension = 'docx' | 'xlsx' | 'pptx';
+
+export interface ConversionOptions {
+  signal: AbortSignal;
+  /** Nothing may touch a disk. */
+  volatile: boolean;
+}
+
+class Office {
+  readonly folder: string;
+  readonly volatile: boolean;
+  readonly #process: ChildProcess;
+  readonly #pipe: string;
+  #files = 0;
+  #ended = false;
+
+  private constructor(folder: string, volatile: boolean, child: ChildProcess, pipe: string) {
+    this.folder = folder;
+    this.volatile = volatile;
+    this.#process = child;
+    this.#pipe = pipe;
+    child.once('exit', () => {
+      this.#ended = true;
+    });
+    child.once('error', () => {
+      this.#ended = true;
+    });
+  }
+
+  static async start(program: string, volatile: boolean, signal: AbortSignal): Promise<Office> {
+    const base = volatile && existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir();
+    sweep(base);
+    const folder = await mkdtemp(join(base, `${FOLDER_PREFIX}${process.pid}-`));
+    const profile = join(folder, 'profile');
+    const temporary = join(folder, 'tmp');
+    await mkdir(temporary);
+    await writeProfile(profile);
+    const profileUrl = pathToFileURL(profile).href;
+    // An open document keeps it from ending after the first conversion.
+    const args = [
+      `-env:UserInstallation=${profileUrl}`,
+      '--headless',
+      '--nologo',
+      '--norestore',
+      '--nolockcheck',
+      '--nofirststartwizard',
+      'private:factory/swriter',
+    ]; // prettier-ignore
+    const isolate = await canUnshareNetwork();
+    const child = spawn(isolate ? 'unshare' : program, isolate ? ['-rn', program, ...args] : args, {
+      stdio: 'ignore',
+      // In the process group of its parent, so that whoever kills that one kills both.
+      detached: false,
+      cwd: folder,
+      env: { PATH: '/usr/bin:/bin', HOME: folder, TMPDIR: temporary, LANG: 'C.UTF-8', SAL_USE_VCLPLUGIN: 'svp' },
+    });
+    const office = new Office(folder, volatile, child, pipePath(profileUrl));
+    try {
+      await office.#untilReady(signal);
+    } catch (cause) {
+      await office.stop();
+      throw cause;
+    }
+    return office;
+  }
+
+  get usable(): boolean {
+    return !this.#ended && this.#files < RECYCLE_FILES && this.#residentMiB() < RECYCLE_RESIDENT_MIB;
+  }
+
+  async #untilReady(signal: AbortSignal): Promise<void> {
+    const until = Date.now() + START_TIMEOUT_MS;
+    while (Date.now() < until) {
+      if (signal.aborted) throw timedOut();
+      if (this.#ended) break;
+      // An empty request: it greets as soon as it takes requests, and drops what holds no arguments.
+      if (existsSync(this.#pipe) && (await this.#ask(undefined, signal).catch(() => false))) return;
+      await sleep(START_POLL_MS);
+    }
+    throw new ParseError('SERVICE_UNAVAILABLE', 'LibreOffice, which reads this format, did not start', {
+      retryAfterSeconds: 5,
+    });
+  }
+
+  /** @returns whether it said that the request is done (for an empty one: whether it greeted) */
+  #ask(args: string[] | undefined, signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(this.#pipe);
+      let heard = '';
+      let sent = false;
+      const stop = () => socket.destroy(timedOut());
+      signal.addEventListener('abort', stop, { once: true });
+      socket.setEncoding('latin1');
+      socket.on('data', (chunk: string) => {
+        heard += chunk;
+        if (sent || !heard.includes('InternalIPC::SendArguments')) return;
+        sent = true;
+        if (args === undefined) socket.destroy();
+        else socket.write(request(args));
+      });
+      socket.on('error', reject);
+      socket.on('close', () => {
+        signal.removeEventListener('abort', stop);
+        resolve(args === undefined ? sent : heard.includes('InternalIPC::ProcessingDone'));
+      });
+      if (signal.aborted) stop();
+    });
+  }
+
+  /** @returns the converted bytes, or undefined where LibreOffice gave none */
+  async convert(
+    bytes: Uint8Array,
+    from: string,
+    to: TargetExtension,
+    signal: AbortSignal,
+  ): Promise<Buffer | undefined> {
+    this.#files++;
+    const work = await mkdtemp(join(this.folder, 'job-'));
+    try {
+      const source = join(work, `source${from}`);
+      await writeFile(source, bytes);
+      const out = join(work, 'out');
+      await mkdir(out);
+      const args = ['--headless', '--convert-to', to, '--outdir', pathToFileURL(out).href, pathToFileURL(source).href];
+      const done = await this.#ask(args, signal);
+      const result = join(out, `source.${to}`);
+      if (!done || !existsSync(result)) return undefined;
+      return await readFile(result);
+    } finally {
+      await rm(work, { recursive: true, force: true });
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#ended) {
+      const ended = new Promise<void>((resolve) => this.#process.once('exit', () => resolve()));
+      this.#process.kill('SIGKILL');
+      await Promise.race([ended, sleep(2_000)]);
+    }
+    this.removeFiles();
+  }
+
+  removeFiles(): void {
+    rmSync(this.#pipe, { force: true });
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  killNow(): void {
+    this.#process.kill('SIGKILL');
+    this.removeFiles();
+  }
+
+  #residentMiB(): number {
+    try {
+      const status = readFileSync(`/proc/${this.#process.pid}/status`, 'utf8');
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+    } catch {
+      return 0;
+    }
+  }
+}
+
+function timedOut(): ParseError {
+  return new ParseError('REQUEST_TIMEOUT');
+}
+
+/** `,` separates arguments and `\` escapes; `0` says that no working folder is given; a null byte ends the request. */
+function request(args: string[]): string {
+  return `InternalIPC::Arguments0${args.map((arg) => `,${arg.replace(/[\\,]/g, '\\$&')}`).join('')}\0`;
+}
+
+/** The socket's name carries the MD5 of the profile's URL in UTF-16, its bytes in hexadecimal without leading zeros. */
+function pipePath(profileUrl: string): string {
+  const digest = createHash('md5').update(Buffer.from(profileUrl, 'utf16le')).digest();
+  const hash = [...digest].map((byte) => byte.toString(16)).join('');
+  return `/tmp/OSL_PIPE_${process.getuid?.() ?? 0}_SingleOfficeIPC_${hash}`;
+}
+
+/** Removes what processes that were killed left behind. */
+function sweep(base: string): void {
+  for (const name of readdirSync(base)) {
+    const pid = name.startsWith(FOLDER_PREFIX) ? Number(name.slice(FOLDER_PREFIX.length).split('-', 1)[0]) : 0;
+    if (pid > 0 && !existsSync(`/proc/${pid}`)) rmSync(join(base, name), { recursive: true, force: true });
+  }
+}
+
+let unshare: Promise<boolean> | undefined;
+
+/** Whether a process may be started in a network namespace of its own, where there is nothing to reach at all. */
+function canUnshareNetwork(): Promise<boolean> {
+  unshare ??= promisify(execFile)('unshare', ['-rn', 'true'], { timeout: 5_000 }).then(
+    () => true,
+    () => false,
+  );
+  return unshare;
+}
+
+function findProgram(): string {
+  const program = PROGRAM_FOLDERS.map((folder) => join(folder, 'soffice.bin')).find((path) => existsSync(path));
+  if (program === undefined)
+    throw new ParseError(
+      'SERVICE_UNAVAILABLE',
+      'This format needs LibreOffice, which is not installed: apt-get install libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui',
+    );
+  return program;
+}
+
+let running: Office | undefined;
+process.once('exit', () => running?.killNow());
+
+/**
+ * Converts a legacy document (one at a time in a process).
+ * @param from its extension with the dot
+ * @throws ParseError SERVICE_UNAVAILABLE without LibreOffice, REQUEST_TIMEOUT, DOCUMENT_CORRUPT where it cannot be read
+ */
+export async function convertLegacy(
+  bytes: Uint8Array,
+  from: string,
+  to: TargetExtension,
+  { signal, volatile }: ConversionOptions,
+): Promise<Uint8Array> {
+  const program = findProgram();
+  if (running && (!running.usable || (volatile && !running.volatile))) await closeLibreOffice();
+  running ??= await Office.start(program, volatile, signal);
+  const office = running;
+  try {
+    const converted = await office.convert(bytes, from, to, signal);
+    if (converted) return converted;
+  } catch (cause) {
+    // Whatever it was doing, it may not go on doing.
+    await closeLibreOffice();
+    if (cause instanceof ParseError) throw cause;
+    throw new ParseError('CONVERSION_FAILED', undefined, { cause });
+  }
+  if (!office.usable) await closeLibreOffice();
+  throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt or protected: LibreOffice cannot read it');
+}
+
+/** Ends LibreOffice and removes its files; the next conversion starts a new one. */
+export async function closeLibreOffice(): Promise<void> {
+  const office = running;
+  running = undefined;
+  await office?.stop();
+}

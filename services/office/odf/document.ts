@@ -1,0 +1,65 @@
+// Reads an odt, ods or odp (OpenDocument 1.3) into semantic HTML.
+import { ParseError } from '#shared/contract/errors.ts';
+import type { DocumentMetadata, RenderOptions } from '#shared/contract/jobs.ts';
+import { attribute, childElement, childElements, parseXml, type XmlElement } from '#shared/readers/xml.ts';
+import type { ZipContainer } from '#shared/readers/zip.ts';
+import { readProperties } from '../properties.ts';
+import { writeSheets } from '../sheet/write.ts';
+import { OdfContent } from './content.ts';
+import { readSpreadsheet } from './sheets.ts';
+import { readSlides } from './slides.ts';
+import { OdfStyles } from './styles.ts';
+
+export interface OdfDocument {
+  html: string;
+  markdown?: string;
+  metadata: DocumentMetadata;
+}
+
+/** @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX */
+export function readOdf(zip: ZipContainer, options: RenderOptions): OdfDocument {
+  const tree = (part: string) => (zip.has(part) ? parseXml(zip.text(part)) : undefined);
+  const root = tree('content.xml');
+  const stylesRoot = tree('styles.xml');
+  const styles = new OdfStyles([stylesRoot, root]);
+  const content = new OdfContent(zip, styles, { embed: !options.removeBase64Images });
+  const meta = tree('meta.xml');
+  const metadata = readProperties(childElement(meta, 'meta'));
+  const body = childElements(childElement(root, 'body') ?? { name: '', local: '', attributes: {}, children: [] })[0];
+  switch (body?.local) {
+    case 'spreadsheet':
+      return { ...writeSheets(readSpreadsheet(body, styles, content), options), metadata };
+    case 'presentation':
+      return { html: readSlides(body, styles, content), metadata };
+    case 'text': {
+      const main = content.read(body);
+      const { headers, footers } = furniture(stylesRoot, styles, content);
+      return { html: [...headers, main, content.notesHtml(), ...footers].join('\n'), metadata };
+    }
+    default:
+      throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: it has no body');
+  }
+}
+
+/** Headers and footers of the master pages in use, each text once. */
+function furniture(
+  stylesRoot: XmlElement | undefined,
+  styles: OdfStyles,
+  content: OdfContent,
+): { headers: Set<string>; footers: Set<string> } {
+  const found = { headers: new Set<string>(), footers: new Set<string>() };
+  const used = styles.masterPages().add('Standard');
+  for (const page of childElements(
+    childElement(stylesRoot, 'master-styles') ?? { name: '', local: '', attributes: {}, children: [] },
+    'master-page',
+  )) {
+    if (!used.has(attribute(page, 'name') ?? '')) continue;
+    for (const part of childElements(page)) {
+      const kind = /^(header|footer)(?:-first|-left)?$/.exec(part.local)?.[1];
+      if (kind === undefined || attribute(part, 'display') === 'false') continue;
+      const html = content.read(part).trim();
+      if (html !== '') found[kind === 'header' ? 'headers' : 'footers'].add(`<${kind}>${html}</${kind}>`);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,101 @@
+// Reads an ods (ODF 1.3 part 3, 9) into sheets; cells carry the text they show, so nothing is formatted here.
+import {
+  attribute,
+  childElement,
+  childElements,
+  descendants,
+  textContent,
+  type XmlElement,
+} from '#shared/readers/xml.ts';
+import { CellBudget, type MergedRange, type Sheet, type SheetRow } from '../sheet/sheet.ts';
+import type { OdfContent } from './content.ts';
+import type { OdfStyles } from './styles.ts';
+
+/** Columns and rows that a sheet of LibreOffice can have. */
+const MAX_COLUMNS = 16_384;
+const MAX_ROWS = 1_048_576;
+
+function repeats(element: XmlElement, name: string): number {
+  return Math.max(Number(attribute(element, name) ?? 1) || 1, 1);
+}
+
+/** The shown text of a cell: its paragraphs, without comments and floating objects. */
+function cellText(cell: XmlElement): string {
+  return childElements(cell, 'p')
+    .map((paragraph) => shownText(paragraph))
+    .join('\n');
+}
+
+function shownText(element: XmlElement): string {
+  let text = '';
+  for (const child of element.children) {
+    if (typeof child === 'string') text += child;
+    else if (child.local === 's') text += ' '.repeat(Math.min(Number(attribute(child, 'c') ?? 1) || 1, 64));
+    else if (child.local === 'tab') text += ' ';
+    else if (child.local === 'line-break') text += '\n';
+    else if (child.local !== 'annotation') text += shownText(child);
+  }
+  return text;
+}
+
+class SheetReader {
+  readonly rows: SheetRow[] = [];
+  readonly merges: MergedRange[] = [];
+  readonly #budget: CellBudget;
+  #row = 0;
+
+  constructor(budget: CellBudget) {
+    this.#budget = budget;
+  }
+
+  read(element: XmlElement): void {
+    for (const child of childElements(element)) {
+      if (child.local === 'table-row') this.#readRow(child);
+      else if (/^table-(?:header-rows|rows|row-group)$/.test(child.local)) this.read(child);
+    }
+  }
+
+  #readRow(element: XmlElement): void {
+    const row: SheetRow = { index: this.#row, cells: [] };
+    let column = 0;
+    for (const cell of childElements(element)) {
+      if (cell.local !== 'table-cell' && cell.local !== 'covered-table-cell') continue;
+      const count = Math.min(repeats(cell, 'number-columns-repeated'), MAX_COLUMNS - column);
+      const text = cell.local === 'table-cell' ? cellText(cell) : '';
+      if (text.trim() !== '') {
+        this.#budget.spend(count);
+        const link = descendants(cell, 'a')[0];
+        const href = link && textContent(link).trim() === text.trim() ? attribute(link, 'href') : undefined;
+        for (let i = 0; i < count; i++)
+          row.cells.push({ column: column + i, text, ...(href === undefined ? {} : { href }) });
+      }
+      const across = repeats(cell, 'number-columns-spanned');
+      const down = repeats(cell, 'number-rows-spanned');
+      if (across > 1 || down > 1)
+        this.merges.push({ top: this.#row, left: column, bottom: this.#row + down - 1, right: column + across - 1 });
+      column += count;
+    }
+    const count = Math.min(repeats(element, 'number-rows-repeated'), MAX_ROWS - this.#row);
+    if (row.cells.length > 0) {
+      this.rows.push(row);
+      this.#budget.spend(row.cells.length * (count - 1));
+      for (let i = 1; i < count; i++) this.rows.push({ index: this.#row + i, cells: row.cells });
+    }
+    this.#row += count;
+  }
+}
+
+/** The visible sheets in order. @throws ParseError DOCUMENT_TOO_COMPLEX */
+export function readSpreadsheet(spreadsheet: XmlElement, styles: OdfStyles, content: OdfContent): Sheet[] {
+  const budget = new CellBudget();
+  const sheets: Sheet[] = [];
+  for (const table of childElements(spreadsheet, 'table')) {
+    if (styles.style('table', attribute(table, 'style-name')).hidden) continue;
+    const reader = new SheetReader(budget);
+    reader.read(table);
+    const shapes = childElement(table, 'shapes');
+    const drawings = shapes ? content.read(shapes) : '';
+    sheets.push({ name: attribute(table, 'name') ?? '', rows: reader.rows, merges: reader.merges, drawings });
+  }
+  return sheets;
+}

@@ -1,0 +1,48 @@
+// Title, author and dates of a document, from where its format keeps them, under one set of names.
+import type { DocumentMetadata } from '#shared/contract/jobs.ts';
+import { childElement, childElements, textContent, type XmlElement } from '#shared/readers/xml.ts';
+
+/** Local names of Dublin Core, core properties (ECMA-376-2, 11) and ODF meta (ODF 1.3 part 3, 4.3), and ours. */
+const FIELDS: Record<string, string> = {
+  title: 'title',
+  creator: 'author',
+  description: 'description',
+  subject: 'subject',
+  keywords: 'keywords',
+  language: 'language',
+  category: 'category',
+  lastModifiedBy: 'lastModifiedBy',
+  created: 'created',
+  modified: 'modified',
+  'initial-creator': 'author',
+  'creation-date': 'created',
+  date: 'modified',
+};
+/** Longer values are no properties but misuse. */
+const VALUE_LENGTH = 4_096;
+
+/** The properties that a `core.xml` root or an `office:meta` element names; empty ones are left out. */
+export function readProperties(root: XmlElement | undefined): DocumentMetadata {
+  const metadata: DocumentMetadata = {};
+  for (const element of root ? childElements(root) : []) {
+    const field = FIELDS[element.local];
+    const value = textContent(element).trim().slice(0, VALUE_LENGTH);
+    if (field === undefined || value === '') continue;
+    // The first author stays: in ODF the creator is the last who saved.
+    if (field === 'author' && metadata.author !== undefined && element.local === 'creator')
+      metadata.lastModifiedBy = value;
+    else metadata[field] = value;
+  }
+  const keywords = root
+    ? childElements(root, 'keyword')
+        .map((element) => textContent(element).trim())
+        .filter(Boolean)
+    : [];
+  if (keywords.length > 0) metadata.keywords = keywords.join(', ').slice(0, VALUE_LENGTH);
+  return metadata;
+}
+
+/** `office:meta` of an ODF `meta.xml` or flat document. */
+export function metaElement(root: XmlElement | undefined): XmlElement | undefined {
+  return root?.local === 'meta' ? root : childElement(root, 'meta');
+}
