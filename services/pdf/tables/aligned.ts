@@ -16,6 +16,8 @@ interface Evidence {
   x1: number;
   /** y of the rules or shading edges, top to bottom; the first and last bound the table. */
   edges: number[];
+  /** Rules that are heavier than the others: a table's first and last (booktabs). */
+  heavy: boolean[];
   /** Shading marks rows one by one; rules may hold many. */
   zebra: boolean;
 }
@@ -53,8 +55,15 @@ function ruleEvidence(page: PageContent): Evidence[] {
       x0: group[0]?.start ?? 0,
       x1: group[0]?.end ?? 0,
       edges: group.map((rule) => rule.at),
+      heavy: heavyRules(group),
       zebra: false,
     }));
+}
+
+function heavyRules(group: readonly Ruling[]): boolean[] {
+  const most = Math.max(...group.map((rule) => rule.thickness));
+  const least = Math.min(...group.map((rule) => rule.thickness));
+  return group.map((rule) => most > least * 1.35 && rule.thickness > (most + least) / 2);
 }
 
 /** Shaded rows of one width, one above the other at an even pace. */
@@ -86,6 +95,7 @@ function zebraEvidence(page: PageContent): Evidence[] {
       x0: group[0]?.x0 ?? 0,
       x1: group[0]?.x1 ?? 0,
       edges: dedupe(group.flatMap((bar) => [bar.y0, bar.y1])),
+      heavy: [],
       zebra: true,
     }));
 }
@@ -160,10 +170,12 @@ function readEvidence(
     if (table) tables.push(table);
     run = [];
   };
-  for (const band of inner) {
+  inner.forEach((band, n) => {
+    // Below a heavy rule that closed a table with a head, the next begins.
+    if (evidence.heavy[n - 1] && run.filter((one) => one.length > 0).length >= 2) flush();
     if (band.length === 0 || isTabular(textRows(band), evidence)) run.push(band);
     else flush();
-  }
+  });
   flush();
   return tables;
 }

@@ -48,6 +48,13 @@ export function lowerCaseStarts(rows: readonly TextRow[]): number {
   return lower / Math.max(1, segments.length);
 }
 
+/** Share of segments, first column aside, that are figures. */
+export function numericShare(rows: readonly TextRow[]): number {
+  const segments = rows.flatMap((row) => row.segments.slice(1));
+  const numeric = segments.filter((segment) => /^[^\p{L}]*\d[^\p{L}]*%?$|^[-–—.]+$/u.test(segment.words.map((word) => word.text).join(''))).length;
+  return numeric / Math.max(1, segments.length);
+}
+
 export interface ColumnCut {
   /** Middles of the white stretches, left to right. */
   separators: number[];
@@ -198,8 +205,8 @@ export function joinWrapped(rows: readonly TextRow[], placed: readonly PlacedSeg
   const gaps = rows.map((row, i) => (i === 0 ? Infinity : row.box.y1 - (rows[i - 1]?.box.y1 ?? 0)));
   const inner = gaps.slice(1).filter((_, i) => band(rows[i] as TextRow) === band(rows[i + 1] as TextRow));
   const tightest = inner.length === 0 ? 0 : Math.min(...inner);
-  const isTight = (i: number) => (gaps[i] ?? 0) <= tightest * 1.18 + 0.5;
-  const wide = inner.filter((gap) => gap > tightest * 1.25 + 0.5).length;
+  const isTight = (i: number) => (gaps[i] ?? 0) <= tightest * 1.1 + 0.3;
+  const wide = inner.filter((gap) => gap > tightest * 1.15 + 0.3).length;
   const columnsOf = (i: number) => new Set((placed[i] ?? []).flatMap((one) => range(one.from, one.to)));
   let partial = 0;
   let tight = 0;

@@ -3,7 +3,7 @@ import type { Vocabulary } from '../layout/inline.ts';
 import { type Chunk, groupRows } from '../layout/lines.ts';
 import { type Box, centreInside, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
-import { lowerCaseStarts, textRows } from './alignment.ts';
+import { findColumns, lowerCaseStarts, numericShare, textRows } from './alignment.ts';
 import { buildGrid, type FoundTable, type RawCell, tableConfidence } from './grid.ts';
 
 /** Lines cross if they miss each other by no more than this, in points. */
@@ -101,7 +101,7 @@ function readGrid(
     if (!values.some((value) => Math.abs(value - high) <= SAME * 2)) ends.push(high);
     return positions(ends);
   };
-  const xs = withEnds(
+  let xs = withEnds(
     vertical.map((line) => line.at),
     left,
     right,
@@ -113,9 +113,10 @@ function readGrid(
   );
   const box: Box = { x0: xs[0] ?? 0, x1: xs.at(-1) ?? 0, y0: ys[0] ?? 0, y1: ys.at(-1) ?? 0 };
   const inside = words.filter((word) => centreInside(word.box, box));
-  const columns = xs.length - 1;
-  if (columns < 2 || inside.length < 3) return undefined;
+  if (xs.length < 3 || inside.length < 3) return undefined;
   ys = splitOpenRows(xs, ys, horizontal, inside);
+  xs = splitOpenColumns(xs, vertical, inside);
+  const columns = xs.length - 1;
   const rows = ys.length - 1;
   if (rows < 2 || rows * columns > MAX_CELLS) return undefined;
   const turned = sideways.filter((word) => centreInside(word.box, box));
@@ -139,18 +140,19 @@ function splitOpenRows(
   horizontal: readonly Ruling[],
   words: readonly Word[],
 ): number[] {
-  if (ys.length > 5) return [...ys];
   const result = [...ys];
   for (let i = 0; i + 1 < ys.length; i++) {
     const y0 = ys[i] ?? 0;
     const y1 = ys[i + 1] ?? 0;
     const band = words.filter((word) => (word.box.y0 + word.box.y1) / 2 > y0 && (word.box.y0 + word.box.y1) / 2 < y1);
     const lines = groupRows(band);
-    if (lines.length < 4) continue;
-    const columnsOf = (line: readonly Word[]) =>
-      new Set(line.map((word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2))).size;
+    if (lines.length < 2) continue;
+    const columnsOf = (line: readonly Word[]) => new Set(line.map((word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2))).size;
     const full = lines.filter((line) => columnsOf(line) >= Math.max(2, (xs.length - 1) * 0.6)).length;
-    if (full < lines.length * 0.8 || isRunningText(lines)) continue;
+    if (full < lines.length * (lines.length < 4 ? 0.99 : 0.8)) continue;
+    // Many bands, or few lines in one: only figures are sure to be rows.
+    const sure = numericShare(textRows(band)) > 0.7;
+    if (!sure && (ys.length > 5 || lines.length < 4 || isRunningText(lines))) continue;
     for (let n = 1; n < lines.length; n++) {
       const above = Math.max(...(lines[n - 1] ?? []).map((word) => word.box.y1));
       const below = Math.min(...(lines[n] ?? []).map((word) => word.box.y0));
@@ -165,6 +167,25 @@ function splitOpenRows(
         thickness: 0,
         color: 0,
       });
+    }
+  }
+  return result.sort((a, b) => a - b);
+}
+
+/** Two columns of figures between two column rules: white space parts them. */
+function splitOpenColumns(xs: readonly number[], vertical: Ruling[], words: readonly Word[]): number[] {
+  const result = [...xs];
+  for (let i = 0; i + 1 < xs.length; i++) {
+    const x0 = xs[i] ?? 0;
+    const x1 = xs[i + 1] ?? 0;
+    const rows = textRows(words.filter((word) => word.box.x0 > x0 - 1 && word.box.x1 < x1 + 1));
+    const parted = rows.filter((row) => row.segments.length >= 2);
+    if (parted.length < 4 || parted.length < rows.length * 0.7 || numericShare(parted) < 0.7) continue;
+    const cut = findColumns(parted);
+    for (const x of cut?.separators ?? []) {
+      result.push(x);
+      const sides = parted.filter((row) => row.segments.every((segment) => segment.x1 <= x + 1 || segment.x0 >= x - 1));
+      vertical.push({ horizontal: false, at: x, start: (sides[0]?.box.y0 ?? 0) - 1, end: (sides.at(-1)?.box.y1 ?? 0) + 1, thickness: 0, color: 0 });
     }
   }
   return result.sort((a, b) => a - b);

@@ -3,6 +3,7 @@ import type { Vocabulary } from '../layout/inline.ts';
 import { type Chunk, chunkText, groupRows } from '../layout/lines.ts';
 import { readMarker } from '../layout/markers.ts';
 import { boundingBox, overlap } from '../source/geometry.ts';
+import type { TableGrid } from '../layout/blocks.ts';
 import type { Ruling } from '../source/page-model.ts';
 import { type ColumnCut, findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
@@ -111,8 +112,14 @@ function readRun(run: readonly Chunk[][], rulings: readonly Ruling[], vocabulary
     rules.filter((line) => !wideRules.includes(line)),
     vocabulary,
   );
-  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2) return undefined;
+  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2 || (wideRules.length === 0 && isSparse(read.grid))) return undefined;
   return { box, grid: read.grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) };
+}
+
+/** Labels strewn over a chart fill few cells of the grid that they seem to make. */
+function isSparse(grid: TableGrid): boolean {
+  const filled = grid.rows.flat().filter((cell) => cell.text !== '').length;
+  return filled < grid.rows.length * grid.columns * 0.4;
 }
 
 interface ColumnView {
@@ -136,6 +143,10 @@ function looksTabular(run: readonly Chunk[][], rows: readonly TextRow[], cut: Co
   const numericShare =
     numeric.filter((cell) => /\d/.test(cell) || /^[-–—.]+$/.test(cell)).length / Math.max(1, numeric.length);
   if (wordsPerCell > 8) return false;
+  // The figures along a chart's axes, without a word.
+  const named = (texts: readonly string[]) => texts.filter((text) => /\p{L}{2}/u.test(text)).length;
+  const head = rows[0]?.segments.map((segment) => chunkText(segment.words)) ?? [];
+  if (!ruled && named(cells) < cells.length * 0.2 && named(head) < 2) return false;
   // Two columns alone are a list of terms, a letterhead or broken prose as often as a table.
   if (filled.length === 2 && !ruled) {
     const dense = run.filter((row) => row.length >= 2).length >= run.length * 0.7;
