@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -670,6 +670,16 @@ describe('the transport over NATS', { skip: missing || false }, () => {
     await assert.rejects(transport.bus.request(newQueue(), large, { deadline: inMs(1_000) }), /payload store/);
     await assert.rejects(transport.bus.request('a.b', job(), { deadline: inMs(1_000) }), RangeError);
     await transport.close();
+  });
+
+  it('does not start on a server whose messages are too small, and says which setting to change', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'nats-small-'));
+    const config = join(folder, 'nats.conf');
+    await writeFile(config, 'max_payload: 65536\n');
+    const own = await startNatsServer({ args: ['-c', config] });
+    await assert.rejects(connectNats({ url: own.url, name: 'small' }), /max_payload/);
+    await own.stop();
+    await rm(folder, { recursive: true });
   });
 
   it('stops the work of a requester that died', async () => {

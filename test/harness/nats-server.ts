@@ -25,10 +25,12 @@ const STARTUP_MS = 10_000;
 
 /**
  * Starts `nats-server -js` and waits until it accepts connections on 127.0.0.1.
- * @param options name `storeDir` and `port` to start again where an earlier server stopped
+ * @param options name `storeDir` and `port` to start again where an earlier server stopped; `args` are added to the command line
  * @throws NatsServerMissingError, or Error with the server's own words when it does not come up
  */
-export async function startNatsServer(options: { storeDir?: string; port?: number } = {}): Promise<NatsServer> {
+export async function startNatsServer(
+  options: { storeDir?: string; port?: number; args?: string[] } = {},
+): Promise<NatsServer> {
   const port = options.port ?? (await freePort());
   const storeDir = options.storeDir ?? (await mkdtemp(join(tmpdir(), 'nats-store-')));
   const removeStore = async (): Promise<void> => {
@@ -36,10 +38,14 @@ export async function startNatsServer(options: { storeDir?: string; port?: numbe
   };
   // Debian installs it to /usr/sbin, which an ordinary user's PATH may lack.
   const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` };
-  const child = spawn('nats-server', ['-js', '-sd', storeDir, '-a', '127.0.0.1', '-p', String(port)], {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawn(
+    'nats-server',
+    ['-js', '-sd', storeDir, '-a', '127.0.0.1', '-p', String(port), ...(options.args ?? [])],
+    {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   let said = '';
   child.stderr.on('data', (data: Buffer) => {
     said = `${said}${data.toString()}`.slice(-4_000);

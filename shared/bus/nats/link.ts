@@ -112,6 +112,8 @@ export async function openLink(options: LinkOptions): Promise<Link> {
         up = false;
         prepared = false;
         log.warn({}, 'the message bus is away');
+      } else if (status.type === 'error') {
+        log.warn({ err: status.error }, 'the message bus complains');
       } else if (status.type === 'reconnect') {
         up = true;
         tries = 0;
