@@ -10,7 +10,7 @@ const SLOPE_WORTH = 0.005;
 /** Sharpening of the profile below which a slope is not believed. */
 const GAIN_WORTH = 1.08;
 /** How much clearer lines down the page must be than lines across before it is turned. */
-const SIDEWAYS_CLEAR = 1.3;
+const SIDEWAYS_CLEAR = 1.5;
 /** Standard errors at which word shapes say "on its head". */
 const HEAD_DOUBT = -3;
 /** Confidence below which other ways up are tried after the reading. */
@@ -58,23 +58,35 @@ export function readPage(engine: Engine, page: GreyImage, dpi: number): OcrPage 
   const survey = surveyPage(fitted.image);
   if (survey.blank) return empty;
   const prepared = enlarge(fitted, survey);
-  // A page on its side is more often turned clockwise than not; the wrong guess stands on its head, which is found below.
-  const side: QuarterTurn = survey.sideways > SIDEWAYS_CLEAR ? 270 : 0;
   const slope = survey.gain >= GAIN_WORTH && Math.abs(survey.slope) >= SLOPE_WORTH ? survey.slope : 0;
-  const turned = turnImage(prepared.image, side);
-  const upright = slope === 0 ? turned : tiltImage(turned, -slope);
-  const thresholding = prepared.scale > 1 ? THRESHOLDING.sauvola : THRESHOLDING.otsu;
-  const reading = readRightWayUp(engine, upright, { dpi: prepared.dpi, segmentation: SEGMENTATION.auto, thresholding });
-  const rotation = addTurns(side, reading.turn);
-  const swaps = rotation === 90 || rotation === 270;
+  const reading = readStraight(engine, prepared, survey, slope);
+  const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
   return {
     ...size,
-    rotation,
+    rotation: reading.turn,
     ...(slope === 0 ? {} : { skew: (slope * 180) / Math.PI }),
     confidence: meanConfidence(reading.lines),
     lines: reading.lines.map((line) => toPageLine(line, prepared.scale, size)),
   };
+}
+
+/** The page put on its feet as the survey sees it, straightened and read; read as it was sent where that reads badly (rulings may run down a page too). */
+function readStraight(engine: Engine, { image, dpi, scale }: Prepared, survey: Survey, slope: number): Reading {
+  const thresholding = scale > 1 ? THRESHOLDING.sauvola : THRESHOLDING.otsu;
+  const view: View = { dpi, segmentation: SEGMENTATION.auto, thresholding };
+  const read = (side: QuarterTurn): Reading => {
+    const turned = turnImage(image, side);
+    const reading = readRightWayUp(engine, slope === 0 ? turned : tiltImage(turned, -slope), view);
+    return { turn: addTurns(side, reading.turn), lines: reading.lines };
+  };
+  if (survey.sideways < SIDEWAYS_CLEAR) return read(0);
+  // A page on its side is more often turned clockwise than not; the wrong guess stands on its head, which is found.
+  const lying = read(270);
+  const confidence = meanConfidence(lying.lines);
+  if (confidence >= LOW_CONFIDENCE) return lying;
+  const standing = read(0);
+  return meanConfidence(standing.lines) > confidence ? standing : lying;
 }
 
 interface Reading {

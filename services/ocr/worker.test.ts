@@ -123,6 +123,17 @@ test('a slope is found for lying pages too', () => {
   }
 });
 
+test('a page with more rulings down it than lines across it is still read as it stands', async () => {
+  const { width, height, pixels } = fixture('letter');
+  const ruled = { width, height, pixels: Uint8Array.from(pixels) };
+  for (let y = Math.floor(height * 0.6); y < height - 60; y++)
+    for (let x = 100; x < width - 100; x += 24) ruled.pixels.fill(0, y * width + x, y * width + x + 3);
+  assert.ok(surveyPage(ruled).sideways > 1.5, 'the page looks as if it lay on its side');
+  const page = await read(ruled);
+  assert.equal(page.rotation, 0);
+  assert.match(textOf(page), /keeps a book of every ship that comes/);
+});
+
 test('print too small for the engine is enlarged first', async () => {
   const text = textOf(await read(fixture('tiny-print')));
   assert.match(text, /harbour office keeps a book of every ship/);
