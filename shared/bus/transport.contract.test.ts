@@ -682,18 +682,40 @@ describe('the transport over NATS', { skip: missing || false }, () => {
     await rm(folder, { recursive: true });
   });
 
-  it('stops the work of a requester that died', async () => {
-    const requester = await connectNats({ url: shared.url, name: 'dying-requester' });
-    const transport = await connectNats({ url: shared.url, name: 'death-test' });
+  it('takes its jobs back when it is closed', async () => {
+    const requester = await connectNats({ url: shared.url, name: 'closing-requester' });
+    const transport = await connectNats({ url: shared.url, name: 'closing-test' });
     const queue = newQueue();
     const held = gate();
     const consumer = await transport.bus.serve(queue, { concurrency: 1, handler: held.handler });
-    const requests = [job(), job()].map((each) => requester.bus.request(queue, each, { deadline: inMs(60_000) }));
-    const rejected = Promise.all(requests.map((request) => assert.rejects(request, { name: 'BusUnavailableError' })));
+    const rejected = Promise.all(
+      [job(), job()].map((each) =>
+        assert.rejects(requester.bus.request(queue, each, { deadline: inMs(60_000) }), {
+          name: 'BusUnavailableError',
+        }),
+      ),
+    );
     await until(() => held.taken.length === 1, 'one runs');
     await until(async () => (await transport.bus.depth(queue)).pending === 1, 'one waits');
     await requester.close();
     await rejected;
+    await until(() => held.taken[0]?.signal.aborted === true, 'the handler is told', TRANSPORT_LIMITS.ackWaitMs / 2);
+    await until(async () => (await transport.bus.depth(queue)).pending === 0, 'the other is gone');
+    held.open();
+    await consumer.drain();
+    await transport.close();
+  });
+
+  it('stops the work of a requester that died', async () => {
+    const transport = await connectNats({ url: shared.url, name: 'death-test' });
+    const queue = newQueue();
+    const held = gate();
+    const consumer = await transport.bus.serve(queue, { concurrency: 1, handler: held.handler });
+    const script = new URL('../../test/harness/waiting-requester.ts', import.meta.url).pathname;
+    const child = spawn(process.execPath, [script, shared.url, queue, '2'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    await until(() => held.taken.length === 1, 'one runs', 10_000);
+    await until(async () => (await transport.bus.depth(queue)).pending === 1, 'one waits');
+    child.kill('SIGKILL');
     await until(() => held.taken[0]?.signal.aborted === true, 'the handler is told', 10_000);
     held.open();
     assert.equal((await transport.bus.request(queue, job(), { deadline: inMs(2_000) })).header, 'through');

@@ -147,7 +147,9 @@ class NatsBus implements Bus {
           if (settle()) resolve(answer);
         },
         reject(error) {
-          if (settle()) reject(error);
+          if (!settle()) return;
+          withdraw();
+          reject(error);
         },
         resend() {
           if (kind === 'durable') return;
