@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EXTENSIONS } from '#shared/contract/formats.ts';
 import { errorBody, parse, send } from '../harness/client.ts';
-import { zip } from '../harness/documents.ts';
+import { hollowPackage, zip } from '../harness/documents.ts';
 import { fixture } from './pdf-log.ts';
 import { goesOn, type Row, refused, SMALL_CSV } from './row.ts';
 
@@ -139,18 +139,12 @@ const documents: Row[] = [
   {
     name: 'DECISIONS corrupt or empty-inside documents: 422 DOCUMENT_CORRUPT, never 500',
     run: async (product) => {
-      const types = {
-        name: '[Content_Types].xml',
-        content: '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
-      };
-      for (const [extension, folder] of [
-        ['.docx', 'word'],
-        ['.xlsx', 'xl'],
-        ['.pptx', 'ppt'],
-      ] as const) {
-        const file = zip([types, { name: `${folder}/media/empty.txt`, content: 'x' }]);
-        await refused(product, { file, fileName: `hollow${extension}` }, 422, 'DOCUMENT_CORRUPT');
-      }
+      for (const [extension, main] of [
+        ['.docx', 'word/document.xml'],
+        ['.xlsx', 'xl/workbook.xml'],
+        ['.pptx', 'ppt/presentation.xml'],
+      ] as const)
+        await refused(product, { file: hollowPackage(main), fileName: `hollow${extension}` }, 422, 'DOCUMENT_CORRUPT');
       for (const [extension, mime] of [
         ['.odt', 'application/vnd.oasis.opendocument.text'],
         ['.epub', 'application/epub+zip'],

@@ -5,6 +5,19 @@ const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const WORD_PART = 'application/vnd.openxmlformats-officedocument.wordprocessingml';
 const run = (text: string) => `<w:r><w:t xml:space="preserve">${escapeXml(text)}</w:t></w:r>`;
 
+const MAIN_TYPES = {
+  'word/document.xml': `${WORD_PART}.document.main+xml`,
+  'xl/workbook.xml': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml',
+  'ppt/presentation.xml': 'application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml',
+} as const;
+
+/** A package that announces a document of its kind and does not hold it. */
+export function hollowPackage(main: keyof typeof MAIN_TYPES): Buffer {
+  return packageOf(main, { [main]: MAIN_TYPES[main] }, [
+    { name: main.replace(/[^/]+$/, 'media/note.txt'), content: 'x' },
+  ]);
+}
+
 /** A .docx with a header, a footer, a footnote, an insertion, a deletion and a comment. Every part says its own name. */
 export function reviewedDocx(): Buffer {
   const author = 'w:author="Ana" w:date="2024-05-01T00:00:00Z"';
