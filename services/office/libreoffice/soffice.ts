@@ -26,6 +26,9 @@ const MEMORY_FOLDER = '/dev/shm';
 const FOLDER_PREFIX = 'parsemesh-office-';
 const START_TIMEOUT_MS = 30_000;
 const START_POLL_MS = 25;
+/** Exit codes by which it asks to be started again (desktop/source/inc/exithelper.h). */
+const RESTART_CODES = new Set([79, 81]);
+const RESTARTS = 3;
 /** LibreOffice grows with what it has read; after this many files or MiB it is started anew. */
 const RECYCLE_FILES = 200;
 const RECYCLE_RESIDENT_MIB = 900;
@@ -42,31 +45,28 @@ export interface ConversionOptions {
 class Office {
   readonly folder: string;
   readonly volatile: boolean;
-  readonly #process: ChildProcess;
+  readonly #command: readonly [program: string, ...args: string[]];
   readonly #pipe: string;
+  #process: ChildProcess;
   #files = 0;
+  #restarts = 0;
   #ended = false;
 
-  private constructor(folder: string, volatile: boolean, child: ChildProcess, pipe: string) {
+  private constructor(folder: string, volatile: boolean, command: readonly [string, ...string[]], pipe: string) {
     this.folder = folder;
     this.volatile = volatile;
-    this.#process = child;
+    this.#command = command;
     this.#pipe = pipe;
-    child.once('exit', () => {
-      this.#ended = true;
-    });
-    child.once('error', () => {
-      this.#ended = true;
-    });
+    this.#process = this.#spawn();
   }
 
+  /** @throws ParseError SERVICE_UNAVAILABLE, REQUEST_TIMEOUT */
   static async start(program: string, volatile: boolean, signal: AbortSignal): Promise<Office> {
     const base = volatile && existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir();
     sweep(base);
     const folder = await mkdtemp(join(base, `${FOLDER_PREFIX}${process.pid}-`));
     const profile = join(folder, 'profile');
-    const temporary = join(folder, 'tmp');
-    await mkdir(temporary);
+    await mkdir(join(folder, 'tmp'));
     await writeProfile(profile);
     const profileUrl = pathToFileURL(profile).href;
     // An open document keeps it from ending after the first conversion.
@@ -79,15 +79,10 @@ class Office {
       '--nofirststartwizard',
       'private:factory/swriter',
     ]; // prettier-ignore
-    const isolate = await canUnshareNetwork();
-    const child = spawn(isolate ? 'unshare' : program, isolate ? ['-rn', program, ...args] : args, {
-      stdio: 'ignore',
-      // In the process group of its parent, so that whoever kills that one kills both.
-      detached: false,
-      cwd: folder,
-      env: { PATH: '/usr/bin:/bin', HOME: folder, TMPDIR: temporary, LANG: 'C.UTF-8', SAL_USE_VCLPLUGIN: 'svp' },
-    });
-    const office = new Office(folder, volatile, child, pipePath(profileUrl));
+    const command = (await canUnshareNetwork())
+      ? (['unshare', '-rn', program, ...args] as const)
+      : ([program, ...args] as const);
+    const office = new Office(folder, volatile, command, pipePath(profileUrl));
     try {
       await office.#untilReady(signal);
     } catch (cause) {
@@ -95,6 +90,32 @@ class Office {
       throw cause;
     }
     return office;
+  }
+
+  #spawn(): ChildProcess {
+    const [program, ...args] = this.#command;
+    const child = spawn(program, args, {
+      stdio: 'ignore',
+      // In the process group of its parent, so that whoever kills that one kills both.
+      detached: false,
+      cwd: this.folder,
+      env: {
+        PATH: '/usr/bin:/bin',
+        HOME: this.folder,
+        TMPDIR: join(this.folder, 'tmp'),
+        LANG: 'C.UTF-8',
+        SAL_USE_VCLPLUGIN: 'svp',
+      },
+    });
+    child.once('exit', (code) => {
+      // A fresh profile makes it set itself up and ask to be started again.
+      if (code !== null && RESTART_CODES.has(code) && this.#restarts++ < RESTARTS) this.#process = this.#spawn();
+      else this.#ended = true;
+    });
+    child.once('error', () => {
+      this.#ended = true;
+    });
+    return child;
   }
 
   get usable(): boolean {
@@ -165,6 +186,7 @@ class Office {
   }
 
   async stop(): Promise<void> {
+    this.#restarts = RESTARTS;
     if (!this.#ended) {
       const ended = new Promise<void>((resolve) => this.#process.once('exit', () => resolve()));
       this.#process.kill('SIGKILL');

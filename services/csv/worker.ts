@@ -1,0 +1,5 @@
+// What the isolated process of the csv service runs.
+import { conversionHandler } from '#shared/document/convert.ts';
+import { convertCsv } from './convert.ts';
+
+export const handle = conversionHandler(convertCsv);
