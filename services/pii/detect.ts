@@ -10,6 +10,8 @@ export interface Detector {
   find(projection: Projection): Promise<Span[]>;
   /** Whether an entity is to be redacted at all. */
   wants(entity: PiiEntity): boolean;
+  /** Set once the model has read as much as it may. */
+  modelSpent(): boolean;
 }
 
 /** Spans below this are left alone. */
@@ -38,14 +40,30 @@ export function detectorFor(
   const active = RECOGNIZERS.filter((recognizer) => recognizer.modes.includes(options.mode));
   const inUrls = active.filter((recognizer) => recognizer.inUrls);
   const modelNeeded = model && options.mode !== 'fast' && (wanted.has('PERSON') || wanted.has('LOCATION'));
+  const stand = RECOGNIZERS.filter((recognizer) => recognizer.modes.includes('fast') && !active.includes(recognizer));
+  let left = model?.unitsMax ?? Number.POSITIVE_INFINITY;
   return {
+    modelSpent: () => left <= 0,
     wants: (entity) => wanted.has(entity),
     async find(projection) {
       const { text } = projection;
       const context = contextOf(text, options.mode, projection.cells);
       const recognizers: readonly Recognizer[] = projection.kind === 'url' ? inUrls : active;
       const spans = recognizers.flatMap((recognizer) => recognizer.find(text, context));
-      if (modelNeeded && projection.kind !== 'url') spans.push(...(await model.find(text, signal)));
+      if (modelNeeded && projection.kind !== 'url') {
+        if (left > 0) spans.push(...(await model.find(text, signal)));
+        else {
+          const loose = contextOf(text, 'fast', projection.cells);
+          spans.push(
+            ...stand
+              .filter(({ entity }) => entity === 'PERSON' || entity === 'LOCATION')
+              .flatMap((recognizer) => recognizer.find(text, loose)),
+          );
+        }
+        left -= text.length;
+      }
+      // Recognizers alone take no time worth counting; still, a caller who left must not keep a worker.
+      signal.throwIfAborted();
       // Overlaps are settled among all entities, wanted or not: a card number is no phone number, even where only phones are asked for.
       return resolveOverlaps(
         spans

@@ -25,7 +25,7 @@ import {
   titledPerson,
 } from './recognizers/person.ts';
 import { phone, phoneLink } from './recognizers/phone.ts';
-import { introducedPlace, listedPlace, placeCell, postcode } from './recognizers/place.ts';
+import { describedPlace, introducedPlace, listedPlace, placeCell, postcode } from './recognizers/place.ts';
 import { privateKey } from './recognizers/private-key.ts';
 import { streetAddress } from './recognizers/street-address.ts';
 
@@ -52,6 +52,7 @@ export const RECOGNIZERS: readonly Recognizer[] = [
   streetAddress,
   postcode,
   introducedPlace,
+  describedPlace,
   placeCell,
   listedPlace,
   titledPerson,

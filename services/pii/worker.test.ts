@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DocumentMetadata, JobContext, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
+import { PII_LIMITS } from '#shared/contract/limits.ts';
 import type { RedactOptions } from '#shared/contract/options.ts';
 import type { Block, RecordFields } from '#shared/contract/response.ts';
 import { handle } from './worker.ts';
@@ -227,6 +228,19 @@ describe('blocks', () => {
         [' now.', [12, 17]],
       ],
     );
+  });
+});
+
+describe('a long document', () => {
+  it('is redacted to its end, with a warning where the model stopped', async () => {
+    const line = 'The ledger of the harbour was kept in order by the clerks of that year.\n\n';
+    const markdown = `${line.repeat(Math.ceil(PII_LIMITS.modelUnits / line.length) + 1000)}My mail is last@example.org, said Maria Gonzalez of Berlin.`;
+    const { fields, warnings } = await redact({ markdown });
+    assert.ok(
+      fields.markdown?.endsWith('My mail is <EMAIL>, said <PERSON> of <LOCATION>.'),
+      fields.markdown?.slice(-80),
+    );
+    assert.match(warnings[0] ?? '', /without the model/);
   });
 });
 

@@ -1,6 +1,7 @@
 // The PII service's work: a record comes in, the same record leaves with personal data redacted.
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobHandler, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
+import { PII_LIMITS } from '#shared/contract/limits.ts';
 import { recordFieldsSchema } from '#shared/contract/response.ts';
 import { detectorFor } from './detect.ts';
 import { compromiseModel } from './model/compromise.ts';
@@ -32,6 +33,10 @@ export const handle: JobHandler<RedactJob> = async (job, payload, context) => {
       warnings: job.warnings,
     });
     const reply: RecordHead = redacted.head;
+    if (detector.modelSpent())
+      reply.warnings.push(
+        `The document is long: past its first ${PII_LIMITS.modelUnits} characters names and places were found by rules and lists, without the model.`,
+      );
     return { reply, payload: JSON.stringify(redacted.fields) };
   } catch (cause) {
     if (context.signal.aborted) throw new ParseError('REQUEST_TIMEOUT', undefined, { cause });

@@ -86,6 +86,8 @@ export const DOCUMENT_LIMITS = {
   pdfPages: 10_000,
   /** Pixels of one rendered page (a page that would be larger is rendered at a lower resolution). */
   pagePixels: 40_000_000,
+  /** Processor milliseconds that OCR may spend on one page (a dense page takes 3,500): a fine pattern would take minutes. */
+  ocrPageCpuMs: 20_000,
   /** UTF-16 code units of one field of the answer. */
   fieldLength: 256 * MiB,
 } as const;
@@ -147,4 +149,10 @@ export const MODEL_LIMITS = {
   /** Seconds a caller is told to wait after the endpoint's 429, where it names none, and at most. */
   retryAfterDefaultSeconds: 10,
   retryAfterMaxSeconds: 300,
+} as const;
+
+/** What one redaction may spend on the built-in tagger, which reads some 170,000 code units a second. */
+export const PII_LIMITS = {
+  /** UTF-16 code units that it reads in one job. Past it names and places are found by rules and lists, with a warning. */
+  modelUnits: 1_500_000,
 } as const;

@@ -208,12 +208,12 @@ export const COMMON_WORDS: ReadonlySet<string> = new Set([
   'bible',
 ]); // prettier-ignore
 
-const SMALL_PLACES =
-  'acton,alhambra,bath,reading,mobile,nice,orange,lincoln,jackson,madison,chad,jordan,georgia,chelsea,victoria,sydney,austin,paris,florence,charlotte,savannah,carolina,china,turkey,man,york,columbia'.split(
+/** Names of places that are names of people, clubs or things as well; they need other words to speak for them. Lower case. */
+export const AMBIGUOUS_PLACES: ReadonlySet<string> = new Set(
+  'acton,alhambra,bath,reading,mobile,nice,orange,lincoln,jackson,madison,chad,chelsea,victoria,sydney,austin,florence,charlotte,savannah,washington,arsenal,everton,columbia,troy,essex,cork,split,bury,sale,deal,wells,rugby,derby,buffalo,phoenix,boulder,salem,eden,dover,hamilton,wellington,nelson,napier,kingston,america,nelson,houston,dallas,denver,durham,preston,stafford,clinton,bradford,burnley'.split(
     ',',
-  );
-/** Names of places that are names of people or things as well; they need other words to speak for them. */
-export const AMBIGUOUS_PLACES: ReadonlySet<string> = new Set(SMALL_PLACES.slice(0, 14));
+  ),
+);
 
 const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 function countries(): string[] {

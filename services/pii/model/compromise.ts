@@ -1,6 +1,9 @@
 // The model that is always there: compromise's tagger, held to what it is sure of.
 import nlp from 'compromise';
+import { PII_LIMITS } from '#shared/contract/limits.ts';
+import { AMBIGUOUS_PLACES } from '../lists/lexicon.ts';
 import type { Span } from '../recognizer.ts';
+import { isAmbiguous, isCommon } from '../recognizers/person-name.ts';
 import type { PiiModel } from './model.ts';
 
 interface Found {
@@ -18,13 +21,6 @@ const LINES_PER_TURN = 50;
 
 const TITLES = /^(?:mr|mrs|ms|miss|dr|prof|sir|madam|lord|lady)\.?$/i;
 const CAPITAL = /^\p{Lu}/u;
-
-/** Words that are names and everything else as well; alone they are no person. */
-const COMMON = new Set(
-  'will mark bill grant may june april august art rich chase drew frank grace hope faith joy rose dawn iris ivy jack jean pat rob sandy sue summer autumn penny christian dean earl duke king prince major chip buck cash sterling victor guy miles max lance ray angel chance hunter mason carter parker taylor cook baker bishop page wade reed pierce chuck peg gene violet ruby amber olive jade pearl crystal destiny trinity nova mercy merit honor royal lord ham levi eve bob don ali see an man long white black brown young green'.split(
-    ' ',
-  ),
-);
 
 function trimmed(text: string, start: number, end: number): { start: number; end: number } {
   let from = start;
@@ -53,10 +49,16 @@ function person(line: string, found: Found): Span | undefined {
   )
     return undefined;
   if (text === text.toUpperCase() && text.length > 3 && words.length < 2) return undefined;
+  // "Dave Matthews Band": a capitalised word of the language behind a name makes it the name of something else.
+  if (
+    /^ \p{Lu}\p{Ll}/u.test(line.slice(place.end, place.end + 3)) ||
+    words.some((word) => isCommon(word) && !isAmbiguous(word))
+  )
+    return undefined;
   const tags = found.terms.flatMap((term) => term.tags);
   const firstName = tags.includes('FirstName') || tags.includes('MaleName') || tags.includes('FemaleName');
   if (words.length === 1) {
-    if (!firstName || COMMON.has(text.toLowerCase())) return undefined;
+    if (!firstName || isAmbiguous(text)) return undefined;
     return { ...place, entity: 'PERSON', score: 0.6 };
   }
   return { ...place, entity: 'PERSON', score: firstName ? 0.75 : 0.6 };
@@ -72,6 +74,11 @@ function location(line: string, found: Found): Span | undefined {
     return undefined;
   const tags = found.terms.flatMap((term) => term.tags);
   const listed = ['City', 'Country', 'Region', 'Place'].some((tag) => tags.includes(tag));
+  const led = /(?:\b(?:in|at|from|to|near|of|toward|towards|around|outside|through)|,)\s$/i.test(
+    line.slice(Math.max(0, place.start - 10), place.start),
+  );
+  if (AMBIGUOUS_PLACES.has(text.toLowerCase()) && !led && !/^, \p{Lu}/u.test(line.slice(place.end, place.end + 3)))
+    return undefined;
   return listed ? { ...place, entity: 'LOCATION', score: 0.6 } : undefined;
 }
 
@@ -111,6 +118,7 @@ export function compromiseModel(): PiiModel {
   let remembered = 0;
   return {
     name: 'compromise',
+    unitsMax: PII_LIMITS.modelUnits,
     async find(text, signal) {
       const spans: Span[] = [];
       let count = 0;

@@ -3,7 +3,7 @@ import { COMMON_WORDS, FIRST_NAMES, LAST_NAMES } from '../lists/lexicon.ts';
 
 const WORD = "(?:\\p{Lu}[\\p{L}\\p{M}'’-]{0,30}\\p{L}|\\p{Lu})";
 const PARTICLE =
-  '(?:de|de la|van|van der|van den|von|der|den|del|della|di|da|dos|bin|ibn|al|el|le|du|ter|af|zu|y|bint|of)';
+  '(?:de|de la|van|van der|van den|von|der|den|del|della|di|da|dos|bin|ibn|al|el|le|du|ter|af|zu|y|bint)';
 /** Sticky: a name of up to five words on one line. */
 const NAME = new RegExp(`${WORD}\\.?(?:[ \\u00a0](?:${PARTICLE}[ \\u00a0])?${WORD}\\.?){0,4}`, 'uy');
 const SUFFIX = /^(?:Jr|Sr|II|III|IV)\.?$/;

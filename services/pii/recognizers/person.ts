@@ -1,4 +1,5 @@
 // People whom the words around them name: titles, introductions, verbs that only people do, columns of names.
+import { COUNTRIES, PLACES } from '../lists/lexicon.ts';
 import { ALL_MODES, HEURISTIC_MODES, type Recognizer, type Span } from '../recognizer.ts';
 import {
   isAmbiguous,
@@ -62,7 +63,7 @@ export const introducedPerson: Recognizer = {
 };
 
 const DEEDS_OF_PEOPLE =
-  /^(?:,? who\b| lives?\b| lived\b| was born\b| grew up\b| had given\b| spent a year\b| is an? \d+ year| is the keynote|, can I\b|, could you\b|, the \p{Lu}\p{L}+, said|: ?["“]|, \d{1,3},| \(born\b| \(b\. |['’]s (?:wife|husband|mother|father|son|daughter|sister|brother|address|boss|name|birthday))/u;
+  /^(?:,? who\b| lives?\b| lived\b| was born\b| grew up\b| had given\b| spent a year\b| is an? \d+ year|, can I\b|, could you\b|, the \p{Lu}\p{L}+, said|: ?["“]|, \d{1,3},| \(born\b| \(b\. |['’]s (?:wife|husband|mother|father|son|daughter|sister|brother|address|boss|name|birthday))/u;
 const DEEDS =
   /^(?: said\b| says\b| told\b| asked\b| wrote\b| replied\b| added\b| explained\b| joined\b| married\b| died\b| worked\b| works\b| studied\b| retired\b| resigned\b| was (?:appointed|elected|educated|influenced|killed|married|arrested)|,? (?:Title|VP|CEO|CFO|Chairman|Director|President|Manager)\b| from \p{Lu})/u;
 
@@ -162,6 +163,13 @@ export const personCell: Recognizer = {
     }),
 };
 
+/** Surnames that stand first in Chinese, Korean and Vietnamese names, without those that are English words. */
+const CHINESE_SURNAMES: ReadonlySet<string> = new Set(
+  'Wang Li Zhang Liu Chen Yang Huang Zhao Zhou Xu Zhu Hu Guo Lin Gao Luo Zheng Liang Xie Tang Deng Feng Cao Zeng Peng Xiao Cai Tian Dong Yuan Ye Jiang Wei Cheng Lu Ding Shen Yao Zhong Cui Jin Dou Bing Nguyen Tran Pham Hoang Kim Park Choi Jeong Kang Cho Yoon Jang'.split(
+    ' ',
+  ),
+);
+
 /** Names by the lists: a known first name with what follows it, a known surname with what stands before. */
 export const namedByList: Recognizer = {
   entity: 'PERSON',
@@ -183,11 +191,14 @@ export const namedByList: Recognizer = {
         )
       )
         continue;
-      if (
-        surname &&
-        ((isFirstName(first!) && (!isAmbiguous(first!) || isLastName(surname))) ||
-          (isLastName(surname) && isFirstName(rest[0] ?? '')))
-      ) {
+      // "Dave Matthews Band" is a band.
+      if (/^ \p{Lu}\p{Ll}/u.test(text.slice(name.end, name.end + 3))) continue;
+      const opensSentence = start === 0 || /[.!?\n“"] ?$/.test(text.slice(Math.max(0, start - 2), start));
+      const lower = first!.toLowerCase();
+      const doubtful = isAmbiguous(first!) && (opensSentence || PLACES.has(lower) || COUNTRIES.has(lower));
+      const byFirst = isFirstName(first!) && (!doubtful || isLastName(surname ?? ''));
+      const bySurname = rest.length === 1 && CHINESE_SURNAMES.has(first!);
+      if (surname && (byFirst || bySurname || (isLastName(surname) && isFirstName(rest[0] ?? '')))) {
         spans.push(span(name, 0.66));
         covered = name.end;
       } else if (

@@ -38,7 +38,7 @@ export const postcode: Recognizer = {
 const PLACE_NAME =
   "(?:[\\p{Lu}][\\p{L}\\p{M}'’-]{1,30}|[\\p{Lu}]{2,30})(?:[ -](?:(?:de|la|le|du|del|do|da|der|den|am|an|im|sur|on|upon|of|al|el) )?[\\p{Lu}][\\p{L}\\p{M}'’-]{0,30}){0,3}";
 const LED_TO = new RegExp(
-  `(?<![\\p{L}\\p{N}])(?:[Mm]oved (?:here )?(?:from|to)|[Gg]r[eo]w(?:ing)? up in|[Ll]iv(?:e|es|ed|ing) in|[Rr]esid(?:e|es|ed|ing) in|[Bb]orn (?:and raised )?in|I am in|I['’]m in|[Bb]ased in|[Ll]ocated in|[Hh]eadquartered in|[Tt]ravel(?:s|led|ed|ing)? to|[Ff]l(?:y|ies|ew|ying) to|[Vv]isit(?:s|ed|ing)? to|[Nn]ative of|[Rr]esident of|[Cc]itizen of|[Ii]nhabitants of|[Cc]ity of|[Tt]own of|[Vv]illages? of|[Cc]apital of|[Pp]rovince of|[Dd]istrict of|[Rr]egion of|[Ss]uburb of|[Nn]eighbou?rhood of|[Bb]attle of|[Ss]treet in|[Vv]illage in|[Cc]ommune in|[Pp]arish in|[Tt]own in|[Cc]ity in|[Ww]here:|[Ll]ocation:|[Cc]ity:|[Cc]ountry:|[Tt]own:|outskirts of|campaign to liberate|liberation of) (${PLACE_NAME})`,
+  `(?<![\\p{L}\\p{N}])(?:[Mm]oved (?:here )?(?:from|to)|[Gg]r[eo]w(?:ing)? up in|[Ll]iv(?:e|es|ed|ing) in|[Rr]esid(?:e|es|ed|ing) in|[Bb]orn (?:and raised )?in|I am in|I['’]m in|[Bb]ased in|[Ll]ocated in|[Hh]eadquartered in|[Tt]ravel(?:s|led|ed|ing)? to|[Ff]l(?:y|ies|ew|ying) to|[Vv]isit(?:s|ed|ing)? to|[Nn]ative of|[Rr]esident of|[Cc]itizen of|[Ii]nhabitants of|[Cc]ity of|[Tt]own of|[Vv]illages? of|[Cc]apital of|[Pp]rovince of|[Dd]istrict of|[Rr]egion of|[Ss]uburb of|[Nn]eighbou?rhood of|[Ss]treet in|[Vv]illage in|[Cc]ommune in|[Pp]arish in|[Tt]own in|[Cc]ity in|[Ww]here:|[Ll]ocation:|[Cc]ity:|[Cc]ountry:|[Tt]own:|outskirts of|campaign to liberate|liberation of|[Nn]ear|[Nn]orth of|[Ss]outh of|[Ee]ast of|[Ww]est of|[Mm]iles from|[Tt]owards?|[Aa]rriv(?:e|es|ed|ing) in|[Dd]ied in|[Mm]arch(?:ed|ing)? (?:from|to|toward)|[Oo]riginally from|[Rr]eturn(?:s|ed|ing)? to) (${PLACE_NAME})`,
   'gu',
 );
 
@@ -60,6 +60,33 @@ export const introducedPlace: Recognizer = {
         ? []
         : [span(match.index + match[0].length - match[1]!.length, place.length, 0.68)];
     }),
+};
+
+const KIND =
+  '(?:River|Province|Governorate|County|District|Islands?|Valley|Mountains?|Bay|Beach|Lake|Creek|Parish|Peninsula|Desert|Gulf|Strait|Harbou?r|Canyon|Falls|Forest|Glacier|Brook|Township|Prefecture|Oblast|Airport|Reservoir)';
+const WITH_KIND = new RegExp(
+  `(?<![\\p{L}\\p{N}_@./-])(?:\\p{Lu}[\\p{L}\\p{M}'’-]{1,30} ){1,3}${KIND}(?!\\p{L}| \\p{Lu})|(?<![\\p{L}\\p{N}_@./-])(?:Lake|Mount|Mt\\.|Fort|Port|Gulf of|Bay of|Isle of|Strait of|Province of|Republic of|Kingdom of) \\p{Lu}[\\p{L}\\p{M}'’-]{1,30}`,
+  'gu',
+);
+const DEFINED =
+  /(?<=^|\n|[.!?] |[.!?]\n)\p{Lu}[\p{L}\p{M}'’-]{2,30}(?:[ -]\p{Lu}[\p{L}\p{M}'’-]{1,30}){0,2}(?= is (?:a|an|the) (?:(?:small|large|rural|former|coastal|historic|capital|unincorporated|civil|market|port|largest|second)[ -]){0,2}(?:village|town|city|commune|municipality|suburb|district|province|county|hamlet|community|capital|river|island|lake|mountain|neighbou?rhood|region|country|port)\b)/gu;
+
+/** `Salah ad Din Province`, `Lake Sebago`, `Zandvoort is a town`: names that say themselves what they are. */
+export const describedPlace: Recognizer = {
+  entity: 'LOCATION',
+  name: 'described-place',
+  modes: ALL_MODES,
+  find(text) {
+    const spans: Span[] = [];
+    for (const pattern of [WITH_KIND, DEFINED])
+      for (const match of text.matchAll(pattern)) {
+        const article = /^(?:The|A|An|In|On|At|This|That|Our|Its|His|Her|Each|Every) /.exec(match[0])?.[0].length ?? 0;
+        const length = match[0].length - article;
+        if (/ /.test(match[0].slice(article)) || pattern === DEFINED)
+          spans.push(span(match.index + article, length, 0.64));
+      }
+    return spans;
+  },
 };
 
 const CAPITALISED =

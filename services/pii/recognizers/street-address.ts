@@ -4,7 +4,7 @@ import { ALL_MODES, type Recognizer, type RecognizerContext, type Span } from '.
 
 const WORD = "[\\p{Lu}][\\p{L}\\p{M}'’.-]{0,30}";
 const SMALL =
-  '(?:de|da|do|dos|das|del|della|di|la|le|les|du|des|van|von|der|den|of|the|el|al|y|zu|am|an|im|na|pod|sur|sous|aux?)';
+  '(?:gate|vej|gade|gatan|gata|väg|vägen|utca|út|útja|tér|terrasse|strasse|straße|street|road|nad|u|v|z|dei|degli|de|da|do|dos|das|del|della|di|la|le|les|du|des|van|von|der|den|of|the|el|al|y|zu|am|an|im|na|pod|sur|sous|aux?)';
 const TYPE =
   '(?:Street|St|Avenue|Ave|Av|Road|Rd|Boulevard|Blvd|Drive|Dr|Lane|Ln|Court|Ct|Place|Pl|Plaza|Square|Sq|Terrace|Ter|Way|Parkway|Pkwy|Highway|Hwy|Circle|Cir|Crescent|Cres|Close|Trail|Trl|Alley|Row|Walk|Mews|Gardens|Grove|Hill|Loop|Pike|Turnpike|Expressway|Freeway|Bypass|Quay|Wharf|Esplanade|Promenade|Parade|Path|Run|Ridge|Bend|Crossing|Green|Heights|Landing|Meadows?|Mill|Point|Ranch|Rapids|Shoals?|Spring|Trace|View|Village|Vista|Walks?|Gate|Broadway|Prairie|Radial|Flat|Manor|Forges?|Corners?|Unions?|Burgs?)';
 const SUFFIXED =
@@ -58,6 +58,14 @@ const CORES: readonly Core[] = [
   {
     pattern: new RegExp(
       `(?<![\\p{L}\\p{N}$€£.,#-])\\d{1,6} (?!(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)\\b)${WORDS}(?: (?:u|utca|tér|krt|rkp|út|str|Str)\\.?)? \\d{1,5}[A-Za-z]?\\.?(?![\\p{L}\\d]|[.,]\\d)`,
+      'gu',
+    ),
+    score: 0.5,
+  },
+  // lives on Grössgstötten 50: only behind words that lead to an address
+  {
+    pattern: new RegExp(
+      `(?<=(?:lives? (?:on|at|in)|is on|enter on|address is|located (?:at|on)|reside[sd]? (?:at|on)|address:|refers to|[Ii]t['’]s in|lived in|live in|one to) )${WORDS} \\d{1,5}[A-Za-z]?(?![\\p{L}\\d]|[.,]\\d)`,
       'gu',
     ),
     score: 0.5,
