@@ -3,6 +3,7 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { type Box, displayMatrix, mapBox, type QuarterTurn } from './geometry.ts';
 import type { Bookmark, DocumentInfo, GreyImage, PageContent, Word } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
+import { linkWords } from './links.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
 import { type FontCache, readText } from './pdfium-text.ts';
@@ -212,14 +213,5 @@ class PdfiumSource implements PageSource {
       this.#pdfium.free(this.#file);
       this.#pdfium.free(this.#scratch);
     });
-  }
-}
-
-/** Gives the link to the words whose centre its rectangle holds. */
-export function linkWords(words: readonly Word[], box: Box, href: string): void {
-  for (const word of words) {
-    const x = (word.box.x0 + word.box.x1) / 2;
-    const y = (word.box.y0 + word.box.y1) / 2;
-    if (x >= box.x0 - 1 && x <= box.x1 + 1 && y >= box.y0 - 1 && y <= box.y1 + 1) word.link = href;
   }
 }

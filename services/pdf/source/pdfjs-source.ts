@@ -1,6 +1,174 @@
 // PageSource over pdf.js: reads what PDFium refuses, and is the oracle that the contract test holds PDFium against.
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { displayMatrix, type Matrix, mapBox, type QuarterTurn } from './geometry.ts';
+import type { Bookmark, DocumentInfo, GreyImage, PageContent } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
-export async function openWithPdfjs(_bytes: Uint8Array, _password: string | undefined): Promise<PageSource> {
-  void PageUnreadableError;
-  throw new OpenRefusedError('corrupt');
+import { readDrawing } from './pdfjs-drawing.ts';
+import { readItems } from './pdfjs-text.ts';
+import { linkWords } from './links.ts';
+
+type Pdfjs = typeof import('pdfjs-dist/legacy/build/pdf.mjs');
+type LoadedDocument = Awaited<ReturnType<Pdfjs['getDocument']>['promise']>;
+export type LoadedPage = Awaited<ReturnType<LoadedDocument['getPage']>>;
+
+const MAX_BOOKMARKS = 10_000;
+/** Pixels of one image that is decoded while a page is rendered. */
+const MAX_IMAGE_PIXELS = 64_000_000;
+
+let loading: Promise<Pdfjs> | undefined;
+
+export function loadPdfjs(): Promise<Pdfjs> {
+  loading ??= import('pdfjs-dist/legacy/build/pdf.mjs');
+  return loading;
+}
+
+/** @throws OpenRefusedError */
+export async function openWithPdfjs(bytes: Uint8Array, password: string | undefined): Promise<PageSource> {
+  const pdfjs = await loadPdfjs();
+  const home = dirname(fileURLToPath(import.meta.resolve('pdfjs-dist/package.json')));
+  const task = pdfjs.getDocument({
+    // A copy: pdf.js takes the buffer away, and wants no Buffer.
+    data: new Uint8Array(bytes),
+    ...(password === undefined ? {} : { password }),
+    // Nothing is fetched: fonts and character maps come from the package's own folder.
+    cMapUrl: `${home}/cmaps/`,
+    cMapPacked: true,
+    standardFontDataUrl: `${home}/standard_fonts/`,
+    wasmUrl: `${home}/wasm/`,
+    disableFontFace: true,
+    useSystemFonts: false,
+    enableXfa: false,
+    maxImageSize: MAX_IMAGE_PIXELS,
+    verbosity: 0,
+  });
+  try {
+    return await PdfjsSource.open(pdfjs, await task.promise);
+  } catch (error) {
+    await task.destroy().catch(() => undefined);
+    const name = error instanceof Error ? error.name : '';
+    throw new OpenRefusedError(name === 'PasswordException' ? 'password' : 'corrupt', error);
+  }
+}
+
+class PdfjsSource implements PageSource {
+  readonly engine = 'pdfjs';
+  readonly pageCount: number;
+  readonly info: DocumentInfo;
+  readonly #pdfjs: Pdfjs;
+  readonly #document: LoadedDocument;
+
+  private constructor(pdfjs: Pdfjs, document: LoadedDocument, info: DocumentInfo) {
+    this.#pdfjs = pdfjs;
+    this.#document = document;
+    this.pageCount = document.numPages;
+    this.info = info;
+  }
+
+  static async open(pdfjs: Pdfjs, document: LoadedDocument): Promise<PdfjsSource> {
+    const metadata = await document.getMetadata().catch(() => undefined);
+    const info = (metadata?.info ?? {}) as Record<string, unknown>;
+    const text = (key: string): string | undefined => {
+      const value = info[key];
+      return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+    };
+    return new PdfjsSource(pdfjs, document, {
+      title: text('Title'),
+      author: text('Author'),
+      subject: text('Subject'),
+      keywords: text('Keywords'),
+      creator: text('Creator'),
+      producer: text('Producer'),
+      creationDate: text('CreationDate'),
+      modificationDate: text('ModDate'),
+      language: text('Language'),
+    });
+  }
+
+  async outline(): Promise<Bookmark[]> {
+    const bookmarks: Bookmark[] = [];
+    const walk = (nodes: Awaited<ReturnType<LoadedDocument['getOutline']>>, level: number) => {
+      for (const node of nodes ?? []) {
+        if (bookmarks.length >= MAX_BOOKMARKS || level > 16) return;
+        // Where it leads is not asked: each answer would be a search of its own, and layout goes by the titles.
+        bookmarks.push({ title: node.title.trim(), level, pageIndex: -1 });
+        walk(node.items, level + 1);
+      }
+    };
+    walk(await this.#document.getOutline(), 1);
+    return bookmarks;
+  }
+
+  async #page(index: number): Promise<LoadedPage> {
+    try {
+      return await this.#document.getPage(index + 1);
+    } catch (error) {
+      throw new PageUnreadableError(`page ${index + 1} cannot be loaded`, { cause: error });
+    }
+  }
+
+  async readPage(index: number): Promise<PageContent> {
+    const page = await this.#page(index);
+    try {
+      const [x0 = 0, y0 = 0, x1 = 0, y1 = 0] = page.view;
+      const rotation = (((page.rotate % 360) + 360) % 360) as QuarterTurn;
+      const display = displayMatrix({ x0, y0, x1, y1 }, rotation);
+      const sideways = rotation === 90 || rotation === 270;
+      const width = sideways ? y1 - y0 : x1 - x0;
+      const height = sideways ? x1 - x0 : y1 - y0;
+      const operators = await page.getOperatorList();
+      const drawing = readDrawing(this.#pdfjs.OPS, operators, display, width, height);
+      const text = await page.getTextContent({ disableNormalization: true });
+      const { words, glyphs, unmappedGlyphs } = readItems(page, text, display, width, height);
+      await this.#setLinks(page, display, words);
+      return { index, width, height, words, glyphs, unmappedGlyphs, ...drawing };
+    } catch (error) {
+      throw new PageUnreadableError(`page ${index + 1} cannot be read`, { cause: error });
+    } finally {
+      page.cleanup();
+    }
+  }
+
+  async #setLinks(page: LoadedPage, display: Matrix, words: PageContent['words']): Promise<void> {
+    const annotations: unknown[] = await page.getAnnotations().catch(() => []);
+    for (const one of annotations.slice(0, 5_000)) {
+      const { url, rect } = one as { url?: unknown; rect?: unknown };
+      if (typeof url !== 'string' || !Array.isArray(rect)) continue;
+      const [a = 0, b = 0, c = 0, d = 0] = rect.map(Number);
+      linkWords(words, mapBox(display, a, b, c, d), url);
+    }
+  }
+
+  async renderGrey(index: number, dpi: number): Promise<GreyImage> {
+    const page = await this.#page(index);
+    try {
+      const natural = page.getViewport({ scale: 1 });
+      const wanted = (dpi / 72) ** 2 * natural.width * natural.height;
+      const scale = (dpi / 72) * Math.min(1, Math.sqrt(DOCUMENT_LIMITS.pagePixels / wanted));
+      const viewport = page.getViewport({ scale });
+      const width = Math.max(1, Math.floor(viewport.width));
+      const height = Math.max(1, Math.floor(viewport.height));
+      const factory = this.#document.canvasFactory as { create(w: number, h: number): { canvas: object; context: PaintContext } };
+      const { canvas, context } = factory.create(width, height);
+      await page.render({ canvas: canvas as never, canvasContext: context as never, viewport, background: 'white' }).promise;
+      const { data } = context.getImageData(0, 0, width, height);
+      const pixels = new Uint8Array(width * height);
+      for (let i = 0, p = 0; i < pixels.length; i++, p += 4)
+        pixels[i] = ((data[p] ?? 255) * 77 + (data[p + 1] ?? 255) * 150 + (data[p + 2] ?? 255) * 29) >> 8;
+      return { width, height, dpi: scale * 72, pixels };
+    } catch (error) {
+      throw new PageUnreadableError(`page ${index + 1} cannot be rendered`, { cause: error });
+    } finally {
+      page.cleanup();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#document.loadingTask.destroy();
+  }
+}
+
+interface PaintContext {
+  getImageData(x: number, y: number, width: number, height: number): { data: Uint8ClampedArray };
 }
