@@ -11,13 +11,23 @@ export function isText(node: unknown): node is Text {
   return node instanceof Text;
 }
 
-/** Walks a tree in document order without recursion. `enter` gives false to leave an element's content out. */
+/**
+ * Walks trees in document order, by the nodes' own links and without recursion.
+ * `enter` gives false to leave an element's content out; it must not move nodes.
+ */
 export function walk(roots: readonly ChildNode[], enter: (node: ChildNode) => boolean | undefined): void {
-  const pending: ChildNode[] = [];
-  for (let index = roots.length - 1; index >= 0; index--) pending.push(roots[index]!);
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (enter(node) === false || !isElement(node)) continue;
-    for (let index = node.children.length - 1; index >= 0; index--) pending.push(node.children[index]!);
+  for (const root of roots) {
+    let node: ChildNode = root;
+    for (;;) {
+      const first = enter(node) !== false && isElement(node) ? node.children[0] : undefined;
+      if (first) {
+        node = first;
+        continue;
+      }
+      while (node !== root && node.next === null) node = node.parent as ChildNode;
+      if (node === root) break;
+      node = node.next as ChildNode;
+    }
   }
 }
 

@@ -144,7 +144,7 @@ function addText(tokens: InlineToken[], text: string): void {
 function write(tokens: InlineToken[], context: InlineContext): string {
   movePunctuationOut(tokens);
   const asTag = unreadableDelimiters(tokens);
-  let out = '';
+  const parts: string[] = [];
   let links = 0;
   let lineStart = !context.cell && !context.heading;
   tokens.forEach((token, index) => {
@@ -153,37 +153,35 @@ function write(tokens: InlineToken[], context: InlineContext): string {
         let text = escapeText(token.text, { lineStart, cell: context.cell, link: links > 0 });
         const next = tokens[index + 1];
         if (text.endsWith('!') && next?.type === 'open' && next.mark.kind === 'link') text = `${text.slice(0, -1)}\\!`;
-        out += text;
+        parts.push(text);
         lineStart = false;
         break;
       }
       case 'raw':
-        out += token.text;
+        parts.push(token.text);
         lineStart = false;
         break;
       case 'break':
-        out = out.trimEnd();
-        out += context.cell ? '<br>' : '\\\n';
+        parts.push(context.cell ? '<br>' : '\\\n');
         lineStart = !context.cell;
         break;
       case 'open':
         if (token.mark.kind === 'link') {
-          out += '[';
+          parts.push('[');
           links++;
-        } else out += delimiter(token.mark, asTag.has(index), false);
+        } else parts.push(delimiter(token.mark, asTag.has(index), false));
         lineStart = false;
         break;
       case 'close':
         if (token.mark.kind === 'link') {
-          const href = escapeDestination(token.mark.href ?? '');
-          out += `](${href}${titlePart(token.mark.title, context.cell)})`;
+          parts.push(`](${escapeDestination(token.mark.href ?? '')}${titlePart(token.mark.title, context.cell)})`);
           links--;
-        } else out += delimiter(token.mark, asTag.has(index), true);
+        } else parts.push(delimiter(token.mark, asTag.has(index), true));
         break;
     }
   });
-  if (context.heading) out = out.replace(/(^|\s)(#+)$/, '$1\\$2');
-  return out.trim();
+  const line = parts.join('').trim();
+  return context.heading ? line.replace(/(^|\s)(#+)$/, '$1\\$2') : line;
 }
 
 function delimiter(mark: Mark, asTag: boolean, closing: boolean): string {

@@ -4,6 +4,7 @@ import { DOCUMENT_LIMITS } from '../contract/limits.ts';
 import { collectInline, linkOf, type MarkdownScope, marksOf } from './collect.ts';
 import { isElement, isText, textOf, walk } from './dom.ts';
 import { BLOCK, SILENT, TABLE_SECTION } from './elements.ts';
+import { escapeText } from './escape.ts';
 import { collapseSpace, renderInline } from './inline.ts';
 import { formulaOf } from './math.ts';
 
@@ -177,6 +178,12 @@ function ruleOf(cell: Cell | undefined): string {
 }
 
 function cellMarkdown(cell: Cell, scope: MarkdownScope): string {
+  const { children } = cell.element;
+  const [only] = children;
+  // Most cells of a large table are one text.
+  if (only === undefined) return '';
+  if (children.length === 1 && isText(only))
+    return escapeText(collapseSpace(only.data).trim(), { lineStart: false, cell: true, link: false });
   return renderInline(collectInline(cell.element.children, { scope, cell: true, heading: cell.header }, []), {
     cell: true,
     heading: false,
