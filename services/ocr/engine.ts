@@ -68,7 +68,14 @@ interface Core {
   getValue(pointer: number, type: 'i32'): number;
 }
 
-type CoreFactory = (settings: { print: (line: string) => void; printErr: (line: string) => void }) => Promise<Core>;
+interface CoreSettings {
+  print: (line: string) => void;
+  printErr: (line: string) => void;
+  /** Called every few words while the engine reads; what it throws ends the reading. */
+  TesseractProgress: (percent: number) => void;
+}
+
+type CoreFactory = (settings: CoreSettings) => Promise<Core>;
 
 /** Picks the fastest core that this processor and Node can run (relaxed SIMD, SIMD, plain); reads local files only. */
 const loadCore = createRequire(import.meta.url)('tesseract.js/src/worker-script/node/getCore.js') as (
@@ -104,6 +111,16 @@ export interface ReadLine {
 const toBox = (box: CoreBox): PixelBox => [box.x0, box.y0, box.x1, box.y1];
 const INPUT = '/input';
 
+/** A page that costs more than a page may; the engine is unfit for another. */
+export class BudgetError extends Error {
+  override readonly name = 'BudgetError';
+}
+
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
 /** One loaded engine. Not reentrant: one page at a time, and every call blocks the thread. */
 export class Engine {
   readonly languages: string;
@@ -113,12 +130,14 @@ export class Engine {
   readonly #api: CoreApi;
   /** Room for the four integers of a box. */
   readonly #scratch: number;
+  readonly #budget: { end: number };
 
-  private constructor(core: Core, api: CoreApi, languages: string) {
+  private constructor(core: Core, api: CoreApi, languages: string, budget: { end: number }) {
     this.#core = core;
     this.#api = api;
     this.languages = languages;
     this.#scratch = core._malloc(16);
+    this.#budget = budget;
   }
 
   /**
@@ -129,7 +148,14 @@ export class Engine {
   static async load(models: ReadonlyMap<string, string>): Promise<Engine> {
     const languages = [...models.keys()].join('+');
     const factory = await loadCore(LSTM_ONLY, undefined, { progress: () => {} });
-    const core = await factory({ print: () => {}, printErr: () => {} });
+    const budget = { end: Number.POSITIVE_INFINITY };
+    const core = await factory({
+      print: () => {},
+      printErr: () => {},
+      TesseractProgress: () => {
+        if (cpuMs() > budget.end) throw new BudgetError('the page costs more processor time than a page may');
+      },
+    });
     const api = new core.TessBaseAPI();
     try {
       for (const [language, path] of models) core.FS.writeFile(`${language}.traineddata`, readFileSync(path));
@@ -142,7 +168,12 @@ export class Engine {
       ); // prettier-ignore
     }
     for (const language of models.keys()) core.FS.unlink(`${language}.traineddata`);
-    return new Engine(core, api, languages);
+    return new Engine(core, api, languages, budget);
+  }
+
+  /** Processor time that the readings from now on may take together, in milliseconds; past it `recognize` throws a BudgetError. */
+  allow(milliseconds: number): void {
+    this.#budget.end = cpuMs() + milliseconds;
   }
 
   /** Hands over the image that the calls after it are about. */
@@ -172,7 +203,10 @@ export class Engine {
     return lines;
   }
 
-  /** Reads the image: lines in the engine's reading order, without empty words. */
+  /**
+   * Reads the image: lines in the engine's reading order, without empty words.
+   * @throws BudgetError
+   */
   recognize(): ReadLine[] {
     if (this.#api.Recognize(null) !== 0) return [];
     const iterator = this.#api.GetIterator();

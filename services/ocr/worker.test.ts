@@ -6,6 +6,8 @@ import { gunzipSync } from 'node:zlib';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { BudgetError, Engine, SEGMENTATION, THRESHOLDING } from './engine.ts';
+import { readLanguageSettings, resolveModels } from './languages.ts';
 import { doubleImage, type GreyImage, tiltImage, turnImage } from './pixels.ts';
 import { surveyPage } from './survey.ts';
 import { close, handle, warm } from './worker.ts';
@@ -51,9 +53,11 @@ const refuses = (code: string, words: RegExp) => (error: unknown) => {
   return true;
 };
 
+const { TESSDATA_PREFIX: models } = process.env;
 beforeEach(() => {
   delete process.env.OCR_LANGUAGES;
-  delete process.env.TESSDATA_PREFIX;
+  if (models === undefined) delete process.env.TESSDATA_PREFIX;
+  else process.env.TESSDATA_PREFIX = models;
 });
 after(close);
 
@@ -199,6 +203,13 @@ test('a page larger than the engine takes is read at a smaller scale, over the l
     read({ width: side, height: side, pixels: new Uint8Array(side * side) }),
     refuses('DOCUMENT_TOO_COMPLEX', /pixels/),
   );
+});
+
+test('a page that costs more than its budget is given up', async () => {
+  const engine = await Engine.load(resolveModels([], readLanguageSettings()));
+  engine.setImage(fixture('letter'), { dpi: DPI, segmentation: SEGMENTATION.auto, thresholding: THRESHOLDING.otsu });
+  engine.allow(20);
+  assert.throws(() => engine.recognize(), BudgetError);
 });
 
 test('a payload of another size than it says is refused', async () => {

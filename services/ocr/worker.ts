@@ -2,7 +2,7 @@
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobHandler, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { Engine } from './engine.ts';
+import { BudgetError, Engine } from './engine.ts';
 import { readLanguageSettings, resolveModels } from './languages.ts';
 import { readPage } from './reading.ts';
 
@@ -49,7 +49,7 @@ function checkJob(job: OcrJob, payload: Uint8Array): void {
 
 /**
  * Reads one page image.
- * @throws ParseError BAD_REQUEST (wrong size, language not installed), DOCUMENT_TOO_COMPLEX (too many pixels), SERVICE_UNAVAILABLE (no
+ * @throws ParseError BAD_REQUEST (wrong size, language not installed), DOCUMENT_TOO_COMPLEX (too many pixels, or a pattern without end), SERVICE_UNAVAILABLE (no
  * language data), CONVERSION_FAILED (the engine broke on this page; the next page gets a new one).
  */
 export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
@@ -59,10 +59,17 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
   const reader = await engineFor(job.languages);
   let reply: OcrPage;
   try {
+    reader.allow(DOCUMENT_LIMITS.ocrPageCpuMs);
     reply = readPage(reader, { width: job.width, height: job.height, pixels: payload }, dpi);
   } catch (cause) {
     // A trap leaves the core's memory in an unknown state.
     engine = undefined;
+    if (cause instanceof BudgetError)
+      throw new ParseError(
+        'DOCUMENT_TOO_COMPLEX',
+        `Page ${job.pageNumber} is no page of text: OCR did not come to an end in ${DOCUMENT_LIMITS.ocrPageCpuMs / 1000} seconds of processor time`,
+        { cause },
+      ); // prettier-ignore
     throw new ParseError('CONVERSION_FAILED', `Page ${job.pageNumber} made the OCR engine fail`, { cause });
   }
   return { reply };
