@@ -120,6 +120,11 @@ test('what is not HTTP gets a JSON 400 and the connection ends', async () => {
   assert.match(flood, /^HTTP\/1\.1 400 [\s\S]*headers are too large/);
 });
 
+test('a request without a Host is refused in the shape of every error', async () => {
+  const reply = await sendRaw(gateway, 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n');
+  assert.match(reply, /^HTTP\/1\.1 400 [\s\S]*X-Request-Id: [\s\S]*"code":"BAD_REQUEST"/);
+});
+
 test('pipelined requests are answered in order', async () => {
   const one = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
   const last = 'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';

@@ -17,7 +17,7 @@ import type { Config } from '#shared/runtime/config.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { collectProcessMetrics, httpDuration, httpInFlight, httpRequests } from '#shared/runtime/metrics.ts';
-import { errorBody } from './answer.ts';
+import { errorBody, sendError } from './answer.ts';
 import { createApp, type Route, setCommonHeaders } from './app.ts';
 import { openFileKeys } from './auth/file-source.ts';
 import type { KeySource } from './auth/keys.ts';
@@ -200,10 +200,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         if (context.route === 'ops') log.debug(line, 'request');
         else log.info(line, 'request');
       });
-      app(request, response);
+      // RFC 9112, 3.2: such a request must be refused; node's own refusal has no body.
+      if (request.httpVersion === '1.1' && request.headers.host === undefined)
+        sendError(request, response, new ParseError('BAD_REQUEST', 'Bad Request: the request has no Host header'));
+      else app(request, response);
     };
     return harden(
-      createServer({ maxHeaderSize: REQUEST_LIMITS.headerBytes, connectionsCheckingInterval: 2_000 }, listener),
+      createServer(
+        { maxHeaderSize: REQUEST_LIMITS.headerBytes, connectionsCheckingInterval: 2_000, requireHostHeader: false },
+        listener,
+      ),
       listener,
     );
   };
