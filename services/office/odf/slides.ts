@@ -2,20 +2,17 @@
 import { attribute, childElement, childElements, textContent, type XmlElement } from '#shared/readers/xml.ts';
 import { Flow } from '../flow.ts';
 import { InlineText } from '../inline.ts';
+import { inReadingOrder, type Placed } from '../slides/reading-order.ts';
 import type { OdfContent } from './content.ts';
 import type { OdfStyles } from './styles.ts';
 
 /** Points of one unit of length (XSL-FO 5.9.13). */
 const UNITS: Record<string, number> = { cm: 28.346, mm: 2.8346, in: 72, pt: 1, pc: 12, px: 0.75 };
-/** Shapes whose tops differ by less are beside each other, in points. */
-const BAND = 18;
 const FURNITURE = new Set(['header', 'footer', 'date-time', 'page-number', 'page', 'handout']);
 
-interface Shape {
+interface Shape extends Placed {
   element: XmlElement;
   kind: string;
-  x: number;
-  y: number;
 }
 
 function points(length: string | undefined): number {
@@ -23,28 +20,25 @@ function points(length: string | undefined): number {
   return match ? Number(match[1]) * (UNITS[match[2] ?? ''] ?? 1) : 0;
 }
 
+function boxOf(element: XmlElement): Placed['box'] {
+  const width = points(attribute(element, 'width'));
+  // A group has no size of its own, so its place says nothing.
+  if (width === 0 || element.local === 'g') return null;
+  return {
+    x: points(attribute(element, 'x')),
+    y: points(attribute(element, 'y')),
+    width,
+    height: points(attribute(element, 'height')),
+  };
+}
+
 function shapesOf(page: XmlElement): Shape[] {
   const shapes: Shape[] = [];
   for (const element of childElements(page)) {
     if (['notes', 'forms', 'animations', 'par', 'title', 'desc'].includes(element.local)) continue;
-    const first = element.local === 'g' ? childElements(element)[0] : element;
-    shapes.push({
-      element,
-      kind: attribute(element, 'class') ?? '',
-      x: points(attribute(first, 'x')),
-      y: points(attribute(first, 'y')),
-    });
+    shapes.push({ element, kind: attribute(element, 'class') ?? '', box: boxOf(element) });
   }
-  const sorted = shapes.sort((a, b) => a.y - b.y);
-  const ordered: Shape[] = [];
-  for (let i = 0; i < sorted.length; ) {
-    const top = sorted[i]?.y ?? 0;
-    let end = i;
-    while (end < sorted.length && (sorted[end]?.y ?? 0) - top < BAND) end++;
-    ordered.push(...sorted.slice(i, end).sort((a, b) => a.x - b.x));
-    i = end;
-  }
-  return ordered;
+  return inReadingOrder(shapes);
 }
 
 function writeShape(element: XmlElement, content: OdfContent, flow: Flow): void {

@@ -13,19 +13,16 @@ import {
 import { type Cell, Flow, unwrapParagraph, writeTable } from '../flow.ts';
 import { InlineText } from '../inline.ts';
 import type { OpcPackage } from '../opc.ts';
+import { inReadingOrder, type Placed } from './reading-order.ts';
 import { readParagraph, writeTextBody } from './text.ts';
 
 const EMPTY: XmlElement = { name: '', local: '', attributes: {}, children: [] };
-/** Shapes whose tops differ by less are beside each other: a quarter inch in EMU. */
-const BAND = 228_600;
 /** What every slide repeats. */
 const FURNITURE = new Set(['sldNum', 'dt', 'ftr', 'hdr']);
 
-interface Shape {
+interface Shape extends Placed {
   element: XmlElement;
   placeholder: { type: string; index: string } | undefined;
-  x: number;
-  y: number;
 }
 
 interface SlideContext {
@@ -82,13 +79,19 @@ function inheritedShape(
   return similar;
 }
 
-function offsetOf(element: XmlElement | undefined): { x: number; y: number } | undefined {
-  if (!element) return undefined;
+function boxOf(element: XmlElement | undefined): Placed['box'] {
+  if (!element) return null;
   const transform =
     descend(element, 'spPr', 'xfrm') ?? descend(element, 'grpSpPr', 'xfrm') ?? childElement(element, 'xfrm');
-  const offset = childElement(transform, 'off');
-  if (!offset) return undefined;
-  return { x: Number(offset.attributes.x) || 0, y: Number(offset.attributes.y) || 0 };
+  const offset = childElement(transform, 'off')?.attributes;
+  const extent = childElement(transform, 'ext')?.attributes;
+  if (!offset || !extent) return null;
+  return {
+    x: Number(offset.x) || 0,
+    y: Number(offset.y) || 0,
+    width: Number(extent.cx) || 0,
+    height: Number(extent.cy) || 0,
+  };
 }
 
 /** All shapes of a tree; a group stays together at its own place. */
@@ -102,27 +105,13 @@ function shapesOf(context: SlideContext, tree: XmlElement): Shape[] {
     }
     if (!['sp', 'pic', 'graphicFrame', 'grpSp', 'cxnSp'].includes(element.local)) continue;
     const placeholder = placeholderOf(element);
-    const offset =
-      offsetOf(element) ??
-      offsetOf(inheritedShape(context.layout, placeholder)) ??
-      offsetOf(inheritedShape(context.master, placeholder)); // prettier-ignore
-    shapes.push({ element, placeholder, x: offset?.x ?? 0, y: offset?.y ?? 0 });
+    const box =
+      boxOf(element) ??
+      boxOf(inheritedShape(context.layout, placeholder)) ??
+      boxOf(inheritedShape(context.master, placeholder));
+    shapes.push({ element, placeholder, box });
   }
   return inReadingOrder(shapes);
-}
-
-/** Down the slide in bands, each from left to right; the file's order is the order of painting. */
-function inReadingOrder(shapes: Shape[]): Shape[] {
-  const sorted = shapes.toSorted((a, b) => a.y - b.y);
-  const ordered: Shape[] = [];
-  for (let i = 0; i < sorted.length; ) {
-    const top = sorted[i]?.y ?? 0;
-    let end = i;
-    while (end < sorted.length && (sorted[end]?.y ?? 0) - top < BAND) end++;
-    ordered.push(...sorted.slice(i, end).sort((a, b) => a.x - b.x));
-    i = end;
-  }
-  return ordered;
 }
 
 function slideHtml(context: SlideContext, slide: XmlElement): string {
