@@ -1,7 +1,7 @@
 // Redacts a whole record: every text that leaves, with spans kept true (SPEC 2.2, 2.7; DECISIONS "Response").
 import type { DocumentMetadata, RecordHead } from '#shared/contract/jobs.ts';
 import type { PiiEntity } from '#shared/contract/options.ts';
-import type { Block, PageBlocks, RecordFields } from '#shared/contract/response.ts';
+import type { Block, Page, PageBlocks, RecordFields } from '#shared/contract/response.ts';
 import { projectHtml } from './projection/html.ts';
 import { projectMarkdown } from './projection/markdown.ts';
 import { type Projection, ProjectionBuilder } from './projection/projection.ts';
@@ -54,19 +54,17 @@ export class RecordRedaction {
   async run(fields: RecordFields, head: RecordHead): Promise<{ fields: RecordFields; head: RecordHead }> {
     this.#learnAuthors(head.metadata);
     const result: RecordFields = { ...fields };
+    let redactedMarkdown: RedactedText | undefined;
     if (fields.markdown !== undefined) {
       const markdown = await this.#redactor.redact(fields.markdown, projectMarkdown, true);
       this.#count(markdown.counts);
       result.markdown = markdown.text;
+      redactedMarkdown = markdown;
       if (fields.blocks) result.blocks = await this.#blocks(fields.blocks, fields.markdown, markdown);
     } else if (fields.blocks) result.blocks = await this.#blocks(fields.blocks, undefined, undefined);
     if (fields.html) result.html = await this.#one(fields.html, projectHtml);
     if (fields.rawHtml) result.rawHtml = await this.#one(fields.rawHtml, projectHtml);
-    if (fields.pages) {
-      result.pages = [];
-      for (const page of fields.pages)
-        result.pages.push({ ...page, markdown: await this.#text(page.markdown, projectMarkdown) });
-    }
+    if (fields.pages) result.pages = await this.#pages(fields.pages, fields.markdown, redactedMarkdown);
     if (fields.links) result.links = await this.#list(fields.links, projectAddress);
     if (fields.images) result.images = await this.#list(fields.images, projectAddress);
     if (fields.summary) result.summary = await this.#text(fields.summary, projectMarkdown);
@@ -128,6 +126,27 @@ export class RecordRedaction {
     return result;
   }
 
+  /** A page that stands in the document's Markdown as it is takes its redaction from there; any other is redacted by itself. */
+  async #pages(
+    pages: readonly Page[],
+    before: string | undefined,
+    markdown: RedactedText | undefined,
+  ): Promise<Page[]> {
+    const result: Page[] = [];
+    let cursor = 0;
+    for (const page of pages) {
+      const reach = before?.slice(cursor, cursor + page.markdown.length + PAGE_GAP) ?? '';
+      const found = page.markdown === '' ? -1 : reach.indexOf(page.markdown);
+      if (found < 0 || !markdown) result.push({ ...page, markdown: await this.#text(page.markdown, projectMarkdown) });
+      else {
+        const start = cursor + found;
+        cursor = start + page.markdown.length;
+        result.push({ ...page, markdown: markdown.text.slice(markdown.map(start), markdown.map(cursor)) });
+      }
+    }
+    return result;
+  }
+
   async #blocks(
     pages: readonly PageBlocks[],
     before: string | undefined,
@@ -160,6 +179,8 @@ export class RecordRedaction {
 }
 
 const JSON_DEPTH = 64;
+/** Code units between two pages in the document's Markdown: blank lines and a page marker. */
+const PAGE_GAP = 200;
 
 /** Names in an author field: separated by commas, semicolons or "and"; an account name or a firm is not told apart. */
 function authorNames(value: DocumentMetadata[string]): string[] {

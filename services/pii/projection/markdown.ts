@@ -282,8 +282,11 @@ export function* projectMarkdown(source: string): Generator<Projection> {
       headings = undefined;
       if (!RULE.test(line)) {
         const prefix = PREFIX.exec(line)?.[0].length ?? 0;
-        for (let from = start + prefix; from < end; from += CHUNK_UNITS) {
-          projectInline(builders, source, from, Math.min(end, from + CHUNK_UNITS));
+        // Blanks at the end make a hard line break: a mark, no text.
+        let last = end;
+        while (last > start && (source[last - 1] === ' ' || source[last - 1] === '\r')) last -= 1;
+        for (let from = start + prefix; from < last; from += CHUNK_UNITS) {
+          projectInline(builders, source, from, Math.min(last, from + CHUNK_UNITS));
           if (text.length > CHUNK_UNITS_MAX) yield* text.take();
         }
       }

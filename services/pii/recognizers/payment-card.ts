@@ -18,6 +18,7 @@ const ISSUERS: readonly { prefix: RegExp; lengths: readonly number[] }[] = [
 const WEAK_ISSUERS: readonly { prefix: RegExp; lengths: readonly number[] }[] = [
   { prefix: /^(?:50|5[6-9]|6)/, lengths: [12, 13, 14, 15, 16, 17, 18, 19] },
   { prefix: /^(?:2131|1800)/, lengths: [15] },
+  { prefix: /^3/, lengths: [14, 16] },
 ];
 
 export const paymentCard: Recognizer = {

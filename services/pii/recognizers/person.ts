@@ -1,6 +1,6 @@
 // People whom the words around them name: titles, introductions, verbs that only people do, columns of names.
 import { COUNTRIES, PLACES } from '../lists/lexicon.ts';
-import { ALL_MODES, HEURISTIC_MODES, type Recognizer, type Span } from '../recognizer.ts';
+import { ALL_MODES, type Recognizer, type Span } from '../recognizer.ts';
 import {
   isAmbiguous,
   isCommon,
@@ -113,20 +113,25 @@ export const initialledPerson: Recognizer = {
   },
 };
 
+const NAME_LIST =
+  /(?<![\p{L}\p{N}'’@./-])\p{L}\p{Ll}[\p{L}'’-]{0,20}(?:, \p{L}\p{Ll}[\p{L}'’-]{0,20}){1,20},? (?:and|or|&) \p{L}\p{Ll}[\p{L}'’-]{0,20}(?![\p{L}\p{N}]| \p{Lu})/gu;
+
 /** `Hannah, Anthony, Derek and Anna`: a list of single names, of which half are known. */
 export const listedPeople: Recognizer = {
   entity: 'PERSON',
   name: 'listed-people',
   modes: ALL_MODES,
   find: (text) =>
-    [
-      ...text.matchAll(
-        /(?<![\p{L}\p{N}])\p{Lu}\p{Ll}[\p{L}'’-]{0,20}(?:, \p{Lu}\p{Ll}[\p{L}'’-]{0,20}){1,20},? (?:and|or|&) \p{Lu}\p{Ll}[\p{L}'’-]{0,20}(?![\p{L}\p{N}]| \p{Lu})/gu,
-      ),
-    ].flatMap((match) => {
-      const items = [...match[0].matchAll(/\p{Lu}[\p{L}'’-]+/gu)];
+    [...text.matchAll(NAME_LIST)].flatMap((match) => {
+      const items = [
+        ...match[0]
+          .replace(/(?<=,? )(?:and|or|&) (?=[^,]*$)/, (word) => ' '.repeat(word.length))
+          .matchAll(/\p{L}[\p{L}'’-]+/gu),
+      ];
       const known = items.filter((item) => isFirstName(item[0]) && !isAmbiguous(item[0])).length;
-      if (known * 2 < items.length) return [];
+      const written = items.every((item) => /^\p{Lu}/u.test(item[0]));
+      // Written small they are names only where nearly all of them are known.
+      if (known < items.length * (written ? 0.5 : 0.75)) return [];
       return items.map((item) => ({
         start: match.index + item.index,
         end: match.index + item.index + item[0].length,
@@ -218,7 +223,7 @@ export const namedByList: Recognizer = {
 export const signatureLine: Recognizer = {
   entity: 'PERSON',
   name: 'signature-line',
-  modes: HEURISTIC_MODES,
+  modes: ALL_MODES,
   find: (text) =>
     [...text.matchAll(/(?<=^|\n)[ >]{0,6}(?=\p{Lu}\p{Ll})([^\n]{4,50})(?=\n)/gu)].flatMap((match) => {
       const start = match.index + match[0].length - match[1]!.length;

@@ -15,7 +15,7 @@ const CANADA = /(?<![\p{L}\p{N}])[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] \d[ABCEG
 const STATE_ZIP =
   /(?<![\p{L}\p{N}])(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]),? \d{5}(?:-\d{4})?(?!\d)/gu;
 const NAMED_CODE =
-  /\b(?:zip(?:[ -]?code)?|post(?:al)?[ -]?code|plz|cap|postleitzahl|código postal|code postal)\b(?: is|:|=)?\s{0,3}#?([A-Z]{0,2}-?\d{4,6}(?:-\d{4})?|\d{5})(?![\p{L}\d])/giu;
+  /\b(?:zip(?:[ -]?code)?|post(?:al)?[ -]?code|plz|cap|postleitzahl|código postal|code postal)\b(?: is|:|=)?\s{0,3}#?([A-Z]{0,2}-?\d{4,6}(?:-\d{4})?|\d{3})(?![\p{L}\d])/giu;
 const COORDINATES =
   /(?<![\p{L}\p{N}.])-?\d{1,2}\.\d{4,10}°?(?: ?[NS])?, ?-?\d{1,3}\.\d{4,10}°?(?: ?[EW])?(?![\p{N}.])/gu;
 
