@@ -56,6 +56,7 @@ for (const transport of TRANSPORTS)
     const declare = (rows: readonly Row[]) => {
       for (const row of rows) test(row.name, { timeout: 240_000 }, (context) => row.run(product, context));
     };
+    describe('rows that come first', () => declare(chosen.filter((row) => row.alone === 'first')));
     describe('rows side by side', { concurrency: 6 }, () => declare(chosen.filter((row) => !row.alone)));
-    describe('rows one after another', { concurrency: 1 }, () => declare(chosen.filter((row) => row.alone)));
+    describe('rows that come last', () => declare(chosen.filter((row) => row.alone === 'last')));
   });

@@ -247,7 +247,7 @@ const auth: Row[] = [
   },
   {
     name: 'no key and no content of a document stands in the logs',
-    alone: true,
+    alone: 'last',
     run: async (product) => {
       await goesOn(product);
       assert.ok(

@@ -10,8 +10,8 @@ export interface Row {
   /** Section and row, as SPEC.md or DECISIONS.md names it. */
   name: string;
   run(product: Product, context: TestContext): Promise<void>;
-  /** Measures or disturbs the whole product: runs after the others, by itself. */
-  alone?: boolean;
+  /** Measures or disturbs the whole product: runs by itself, before or after the others. */
+  alone?: 'first' | 'last';
 }
 
 export type Data = ParseResponse['data'];

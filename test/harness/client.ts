@@ -1,6 +1,6 @@
 // Speaks HTTP to the product byte by byte, because most of what must be tested is what a well-behaved client library refuses to send.
 import assert from 'node:assert/strict';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { z } from 'zod';
 import { errorResponseSchema, type ParseResponse, parseResponseSchema } from '#shared/contract/response.ts';
@@ -69,6 +69,17 @@ export function multipart(parts: readonly Part[], { end = true } = {}): { body: 
   return { body: Buffer.concat(pieces), contentType: `multipart/form-data; boundary=${BOUNDARY}` };
 }
 
+/** Resolves when the request takes more bytes, or will never again. */
+function roomToWrite(request: ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const next = () => {
+      request.off('drain', next).off('close', next);
+      resolve();
+    };
+    request.on('drain', next).on('close', next);
+  });
+}
+
 /**
  * Sends one request and gives back whatever answer came, also one that came before the body was through.
  * @throws Error where the connection ends without an answer.
@@ -115,7 +126,7 @@ export function send(product: Pick<Product, 'url' | 'key'>, options: SendOptions
         try {
           for await (const chunk of body as AsyncIterable<Uint8Array>) {
             if (answered || request.destroyed) return;
-            if (!request.write(chunk)) await new Promise((next) => request.once('drain', next).once('close', next));
+            if (!request.write(chunk)) await roomToWrite(request);
           }
           request.end();
         } catch (error) {
