@@ -36,14 +36,20 @@ function linearPattern(source: string): boolean {
 
 function assertPatterns(schema: unknown): void {
   const stack: unknown[] = [schema];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+  while (stack.length > 0) {
+    const node = stack.pop();
     if (typeof node !== 'object' || node === null) continue;
     for (const [key, child] of Object.entries(node)) {
-      if (child === undefined) continue;
-      if (key === 'pattern' && typeof child === 'string' && !linearPattern(child))
+      const patterns =
+        key === 'pattern'
+          ? [child]
+          : key === 'patternProperties' && typeof child === 'object' && child !== null
+            ? Object.keys(child)
+            : [];
+      if (patterns.some((pattern) => typeof pattern === 'string' && !linearPattern(pattern)))
         throw new ParseError(
           'SCHEMA_INVALID',
-          'Unprocessable Entity: a `pattern` of the schema is too long or repeats a repetition; write it without nested quantifiers',
+          'Unprocessable Entity: a pattern of the schema is too long or repeats a repetition; write it without nested quantifiers',
         );
       stack.push(child);
     }
@@ -61,7 +67,8 @@ function compile(schema: Record<string, unknown>): ValidateFunction {
   const ajv = isModern(schema) ? new Ajv2020(options) : new Ajv(options);
   ajvFormats.default(ajv);
   // A `$schema` that neither knows (draft-04, a private one) is read as draft-07; an `$id` would only name things that cannot be fetched.
-  const { $schema: _dialect, ...body } = schema;
+  // `$async` would make the validator answer with a promise, which is always true.
+  const { $schema: _dialect, $async: _async, ...body } = schema;
   return ajv.compile(body);
 }
 

@@ -190,12 +190,22 @@ describe('json', () => {
     'a remote reference': { $ref: 'https://schemas.example/x.json' },
     'a pattern that is none': { type: 'string', pattern: '(' },
     'a pattern that backtracks without end': { type: 'string', pattern: '^(a+)+$' },
+    'such a pattern for names': { type: 'object', patternProperties: { '^(a|b*)*$': {} } },
   }))
     it(`refuses a schema with ${name}`, async () => {
       configure();
       await assert.rejects(run({ markdown: DOCUMENT }, { json: { schema } }), refused('SCHEMA_INVALID'));
       assert.equal(received.length, 0);
     });
+
+  it('is not fooled by $async', async () => {
+    configure();
+    script = [say('5'), say('6')];
+    await assert.rejects(
+      run({ markdown: DOCUMENT }, { json: { schema: { $async: true, type: 'object' } } }),
+      refused('EXTRACTION_FAILED'),
+    );
+  });
 
   it('reads draft 2020-12', async () => {
     configure();

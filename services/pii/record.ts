@@ -6,6 +6,7 @@ import { projectHtml } from './projection/html.ts';
 import { projectMarkdown } from './projection/markdown.ts';
 import { type Projection, ProjectionBuilder } from './projection/projection.ts';
 import { projectUrl } from './projection/url.ts';
+import { isCommon, isFirstName, isLastName } from './recognizers/person-name.ts';
 import type { RedactedText, Redactor } from './redactor.ts';
 
 /** Metadata that the server makes itself and clients match on. */
@@ -182,18 +183,16 @@ const JSON_DEPTH = 64;
 /** Code units between two pages in the document's Markdown: blank lines and a page marker. */
 const PAGE_GAP = 200;
 
-/** Names in an author field: separated by commas, semicolons or "and"; an account name or a firm is not told apart. */
+/** Names in an author field: separated by commas, semicolons or "and"; firms, offices and programs are left out. */
 function authorNames(value: DocumentMetadata[string]): string[] {
   const texts = typeof value === 'string' ? [value] : Array.isArray(value) ? value : [];
   return texts
     .flatMap((text) => text.split(/[;,&]|\band\b/))
     .map((name) => name.trim())
-    .filter(
-      (name) =>
-        /\p{L}{2}/u.test(name) &&
-        name.length < 100 &&
-        !/^(?:unknown|admin|administrator|user|microsoft office user|none|python-docx|apache poi|openpyxl)$/i.test(
-          name,
-        ),
-    );
+    .filter((name) => {
+      const words = name.split(/\s+/);
+      const known = words.some((word) => isFirstName(word) || isLastName(word));
+      if (!/^[\p{L}\p{M}'’. -]{2,100}$/u.test(name) || words.length > 5) return false;
+      return words.length === 1 ? known : known || !words.some((word) => isCommon(word));
+    });
 }

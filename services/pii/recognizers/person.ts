@@ -131,7 +131,7 @@ export const listedPeople: Recognizer = {
       const known = items.filter((item) => isFirstName(item[0]) && !isAmbiguous(item[0])).length;
       const written = items.every((item) => /^\p{Lu}/u.test(item[0]));
       // Written small they are names only where nearly all of them are known.
-      if (known < items.length * (written ? 0.5 : 0.75)) return [];
+      if (known < items.length * (written ? 0.5 : 0.65)) return [];
       return items.map((item) => ({
         start: match.index + item.index,
         end: match.index + item.index + item[0].length,

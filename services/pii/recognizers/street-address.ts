@@ -98,7 +98,7 @@ interface TailPart {
 const SEPARATOR = /[ \t]*(?:,[ \t]*)?(?:\n[ \t>]{0,8}(?:,[ \t]*)?)?/uy;
 const UNIT_PART = new RegExp(UNIT, 'uy');
 const POSTCODE_PART =
-  /(?:[A-Z]{1,2}-)?\d{3,5}(?:[- ]\d{2,4})?(?![\p{L}\d]|[ .-]\d{3})|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?![\p{L}\d])|[A-Z]\d[A-Z] \d[A-Z]\d(?![\p{L}\d])|\d{4} ?[A-Z]{2}(?![\p{L}\d])/uy;
+  /(?:[A-Z]{1,2}-)?(?:\d{5}(?:-\d{3,4})?|\d{4}(?:-\d{3})?|\d{3}(?: \d{2,3})?|\d{2}-\d{3})(?![\p{L}\d]|[ .-]\d)|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?![\p{L}\d])|[A-Z]\d[A-Z] \d[A-Z]\d(?![\p{L}\d])|\d{4} ?[A-Z]{2}(?![\p{L}\d])/uy;
 const REGION_PART = /[A-Z]{2,3}(?![\p{L}])(?:,? (?:\d{5}(?:-\d{4})?|\d{4})(?!\d))?|nan(?=\n)/uy;
 const TOWN_PART = new RegExp(
   `[\\p{Lu}][\\p{L}\\p{M}'’.-]{1,30}(?: (?:\\(?[\\p{Lu}][\\p{L}\\p{M}'’.-]{0,30}\\)?|${SMALL}|\\d{1,2}(?=[\\n,]))){0,4}(?![\\p{L}\\p{N}])`,
