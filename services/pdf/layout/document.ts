@@ -5,9 +5,10 @@ import type { Bookmark } from '../source/page-model.ts';
 import { mergeTables } from '../tables/continuation.ts';
 import { tableHtml } from '../tables/html.ts';
 import type { Draft, ListItemDraft, TextDraft } from './blocks.ts';
-import { type HeadingMark, isCaption, markHeadings } from './headings.ts';
+import { type HeadingMark, markHeadings } from './headings.ts';
 import { escapeHtml, joinHyphenated, type Vocabulary } from './inline.ts';
 import { listHtml } from './lists.ts';
+import { isCaption } from './markers.ts';
 
 /** How sure each way of finding a block is: measured on our fixtures, none of them is a model's score. */
 const LAYOUT_CONFIDENCE = {

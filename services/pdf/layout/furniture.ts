@@ -1,6 +1,7 @@
 // Finds running headers, footers and page numbers by their repetition over pages, and on a single page by their place and size.
 import { type Box, boundingBox } from '../source/geometry.ts';
 import { type Chunk, chunkText, groupRows } from './lines.ts';
+import { isCaption } from './markers.ts';
 
 /** Rows looked at from each edge of a page. */
 const ROWS = 4;
@@ -51,6 +52,7 @@ export function findFurniture(pages: readonly MarginPage[]): Map<number, FoundFu
     const own: FoundFurniture[] = [];
     const margin = rows.get(page.index) ?? [];
     for (const top of [true, false]) {
+      const edge: { row: MarginRow; role: FurnitureRole }[] = [];
       // From the edge inwards; a row that is none ends the search.
       for (const row of margin.filter((one) => one.top === top)) {
         const entry = seen.get(row.key);
@@ -61,10 +63,12 @@ export function findFurniture(pages: readonly MarginPage[]): Map<number, FoundFu
           near >= 2 &&
           entry.pages.size >= Math.min(3, pages.length * 0.3);
         const text = rowText(row);
-        if (repeated || isLonelyFurniture(row, text, page))
-          own.push({ role: roleOf(row, text), chunks: row.chunks, box: row.box });
+        if (repeated || isLonelyFurniture(row, text, page)) edge.push({ row, role: roleOf(row, text) });
         else break;
       }
+      // Lines that run on into the text are text, however often they are repeated.
+      for (let last = edge.at(-1); last && runsOn(last.row, page.chunks); last = edge.at(-1)) edge.pop();
+      own.push(...edge.map(({ row, role }) => ({ role, chunks: row.chunks, box: row.box })));
     }
     if (own.length > 0) found.set(page.index, own);
   }
@@ -114,7 +118,25 @@ function isLonelyFurniture(row: MarginRow, text: string, page: MarginPage): bool
   if (page.chunks.length <= row.chunks.length) return false;
   if (PAGE_NUMBER.test(text)) return size <= body * 1.15 && gap > body * 0.9;
   const edge = row.top ? row.box.y1 < page.height * 0.1 : row.box.y0 > page.height * 0.9;
-  return edge && size < body * 0.92 && gap > body * 1.6 && text.length < 160;
+  return (
+    edge && size < body * 0.92 && gap > body * 1.6 && text.length < 160 && !isCaption(text) && !/[.:;]$/.test(text)
+  );
+}
+
+/** Whether the next row inwards follows at the distance and in the size of one text. */
+function runsOn(row: MarginRow, chunks: readonly Chunk[]): boolean {
+  const size = Math.max(...row.chunks.map((chunk) => chunk.size));
+  let gap = Infinity;
+  let next: Chunk | undefined;
+  for (const chunk of chunks) {
+    if (row.chunks.includes(chunk)) continue;
+    const distance = row.top ? chunk.box.y0 - row.box.y1 : row.box.y0 - chunk.box.y1;
+    if (distance > -1 && distance < gap) {
+      gap = distance;
+      next = chunk;
+    }
+  }
+  return next !== undefined && gap < size * 0.6 && Math.abs(next.size - size) < size * 0.06;
 }
 
 function gapToText(row: MarginRow, chunks: readonly Chunk[]): number {

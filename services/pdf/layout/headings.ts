@@ -1,7 +1,7 @@
 // Tells headings from text by a document-wide view: the body's style, numbering, and bookmarks, which also give the levels.
 import type { Bookmark } from '../source/page-model.ts';
 import type { Draft, TextDraft } from './blocks.ts';
-import { numberingDepth } from './markers.ts';
+import { isCaption, numberingDepth } from './markers.ts';
 
 const MAX_LINES = 4;
 const MAX_LENGTH = 220;
@@ -54,13 +54,6 @@ function normalise(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
     .slice(0, 200);
-}
-
-const CAPTION =
-  /^(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|chart|exhibit|source|note|box|graph|map|plate)s?\s*[\dA-Z.:]/i;
-
-export function isCaption(text: string): boolean {
-  return CAPTION.test(text);
 }
 
 function isHeading(

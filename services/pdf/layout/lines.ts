@@ -172,7 +172,10 @@ export function groupRows<T extends { box: Box }>(items: readonly T[]): T[][] {
 export function spaceBetween(previous: Word, word: Word): boolean {
   if (word.spaceBefore === true) return true;
   const gap = word.box.x0 >= previous.box.x0 ? word.box.x0 - previous.box.x1 : previous.box.x0 - word.box.x1;
-  const size = Math.min(previous.style.size, word.style.size);
+  // A raised number stands apart by a hair of the larger type.
+  const size = word.superscript
+    ? Math.max(previous.style.size, word.style.size) * 1.4
+    : Math.min(previous.style.size, word.style.size);
   if (word.spaceBefore === false && gap < size * 0.2) return false;
   return gap > size * 0.16;
 }

@@ -43,3 +43,11 @@ export function numberingDepth(text: string): number {
     ? 1
     : 0;
 }
+
+const CAPTION =
+  /^(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|chart|exhibit|source|note|box|graph|map|plate)s?\s*[\dA-Z.:]/i;
+
+/** Whether a text begins as a figure's or table's caption does. */
+export function isCaption(text: string): boolean {
+  return CAPTION.test(text);
+}

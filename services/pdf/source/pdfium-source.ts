@@ -1,9 +1,9 @@
 // PageSource over PDFium compiled to WebAssembly: the way every file takes first.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { type Box, displayMatrix, mapBox, type QuarterTurn } from './geometry.ts';
+import { linkWords } from './links.ts';
 import type { Bookmark, DocumentInfo, GreyImage, PageContent, Word } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
-import { linkWords } from './links.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
 import { type FontCache, readText } from './pdfium-text.ts';

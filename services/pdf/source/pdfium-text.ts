@@ -47,7 +47,7 @@ export function readText(
   for (let i = 0; i < count; i++) {
     const code = pdfium.FPDFText_GetUnicode(textPage, i) >>> 0;
     if (isSpaceCode(code)) {
-      builder.space();
+      builder.space(pdfium.FPDFText_GetTextObject(textPage, i) === 0);
       continue;
     }
     const object = pdfium.FPDFText_GetTextObject(textPage, i);

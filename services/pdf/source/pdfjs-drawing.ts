@@ -9,9 +9,26 @@ interface OperatorList {
 }
 
 type OpCodes = Record<
-  | 'save' | 'restore' | 'transform' | 'setLineWidth' | 'setFillRGBColor' | 'setStrokeRGBColor' | 'constructPath' | 'stroke' | 'closeStroke'
-  | 'fill' | 'eoFill' | 'fillStroke' | 'eoFillStroke' | 'closeFillStroke' | 'closeEOFillStroke'
-  | 'paintImageXObject' | 'paintInlineImageXObject' | 'paintImageMaskXObject' | 'paintFormXObjectBegin' | 'paintFormXObjectEnd',
+  | 'save'
+  | 'restore'
+  | 'transform'
+  | 'setLineWidth'
+  | 'setFillRGBColor'
+  | 'setStrokeRGBColor'
+  | 'constructPath'
+  | 'stroke'
+  | 'closeStroke'
+  | 'fill'
+  | 'eoFill'
+  | 'fillStroke'
+  | 'eoFillStroke'
+  | 'closeFillStroke'
+  | 'closeEOFillStroke'
+  | 'paintImageXObject'
+  | 'paintInlineImageXObject'
+  | 'paintImageMaskXObject'
+  | 'paintFormXObjectBegin'
+  | 'paintFormXObjectEnd',
   number
 >; // prettier-ignore
 
@@ -27,11 +44,31 @@ interface State {
   stroke: number;
 }
 
-export function readDrawing(ops: OpCodes, list: OperatorList, display: Matrix, width: number, height: number): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects'> {
+export function readDrawing(
+  ops: OpCodes,
+  list: OperatorList,
+  display: Matrix,
+  width: number,
+  height: number,
+): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects'> {
   const rulings = new RulingCollector({ x0: 0, y0: 0, x1: width, y1: height });
   const images: PageContent['images'] = [];
-  const strokes = new Set([ops.stroke, ops.closeStroke, ops.fillStroke, ops.eoFillStroke, ops.closeFillStroke, ops.closeEOFillStroke]);
-  const fills = new Set([ops.fill, ops.eoFill, ops.fillStroke, ops.eoFillStroke, ops.closeFillStroke, ops.closeEOFillStroke]);
+  const strokes = new Set([
+    ops.stroke,
+    ops.closeStroke,
+    ops.fillStroke,
+    ops.eoFillStroke,
+    ops.closeFillStroke,
+    ops.closeEOFillStroke,
+  ]);
+  const fills = new Set([
+    ops.fill,
+    ops.eoFill,
+    ops.fillStroke,
+    ops.eoFillStroke,
+    ops.closeFillStroke,
+    ops.closeEOFillStroke,
+  ]);
   const pictures = new Set([ops.paintImageXObject, ops.paintInlineImageXObject, ops.paintImageMaskXObject]);
   const stack: State[] = [];
   let state: State = { matrix: display, lineWidth: 1, fill: 0, stroke: 0 };
@@ -49,7 +86,11 @@ export function readDrawing(ops: OpCodes, list: OperatorList, display: Matrix, w
     else if (op === ops.setStrokeRGBColor) state.stroke = readColor(args);
     else if (op !== undefined && pictures.has(op)) {
       const [, pixelWidth, pixelHeight] = args;
-      images.push({ box: mapBox(state.matrix, 0, 0, 1, 1), pixelWidth: Number(pixelWidth) || 0, pixelHeight: Number(pixelHeight) || 0 });
+      images.push({
+        box: mapBox(state.matrix, 0, 0, 1, 1),
+        pixelWidth: Number(pixelWidth) || 0,
+        pixelHeight: Number(pixelHeight) || 0,
+      });
     } else if (op === ops.constructPath) {
       const paint = Number(args[0]);
       const path = Array.isArray(args[1]) ? args[1][0] : undefined;
@@ -76,7 +117,11 @@ function readColor(args: readonly unknown[]): number {
   return typeof value === 'string' && /^#[\da-f]{6}$/i.test(value) ? Number.parseInt(value.slice(1), 16) : 0;
 }
 
-function walkPath(path: Float32Array, matrix: Matrix, paint: (points: number[], closed: boolean, curved: boolean) => void): void {
+function walkPath(
+  path: Float32Array,
+  matrix: Matrix,
+  paint: (points: number[], closed: boolean, curved: boolean) => void,
+): void {
   let points: number[] = [];
   let curved = false;
   const flush = (closed: boolean) => {

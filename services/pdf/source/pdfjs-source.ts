@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { displayMatrix, type Matrix, mapBox, type QuarterTurn } from './geometry.ts';
+import { linkWords } from './links.ts';
 import type { Bookmark, DocumentInfo, GreyImage, PageContent } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
 import { readDrawing } from './pdfjs-drawing.ts';
 import { readItems } from './pdfjs-text.ts';
-import { linkWords } from './links.ts';
 
 type Pdfjs = typeof import('pdfjs-dist/legacy/build/pdf.mjs');
 type LoadedDocument = Awaited<ReturnType<Pdfjs['getDocument']>['promise']>;
@@ -149,9 +149,12 @@ class PdfjsSource implements PageSource {
       const viewport = page.getViewport({ scale });
       const width = Math.max(1, Math.floor(viewport.width));
       const height = Math.max(1, Math.floor(viewport.height));
-      const factory = this.#document.canvasFactory as { create(w: number, h: number): { canvas: object; context: PaintContext } };
+      const factory = this.#document.canvasFactory as {
+        create(w: number, h: number): { canvas: object; context: PaintContext };
+      };
       const { canvas, context } = factory.create(width, height);
-      await page.render({ canvas: canvas as never, canvasContext: context as never, viewport, background: 'white' }).promise;
+      await page.render({ canvas: canvas as never, canvasContext: context as never, viewport, background: 'white' })
+        .promise;
       const { data } = context.getImageData(0, 0, width, height);
       const pixels = new Uint8Array(width * height);
       for (let i = 0, p = 0; i < pixels.length; i++, p += 4)

@@ -1,5 +1,5 @@
 // Turns pdf.js text items (one string, one width) into words, by the usual widths of their characters.
-import { readFontFace, type FontFace } from './fonts.ts';
+import { type FontFace, readFontFace } from './fonts.ts';
 import { concatenate, type Matrix, mapBox, type QuarterTurn, turnBox } from './geometry.ts';
 import { glyphText, isSpaceCode } from './glyph-text.ts';
 import type { PageContent, TextStyle } from './page-model.ts';
@@ -45,7 +45,9 @@ export function readItems(
       styles.set(key, style);
     }
     const characters = [...item.str];
-    const shares = characters.map((character) => (face.monospace ? 1 : NARROW.test(character) ? 0.55 : WIDE.test(character) ? 1.5 : 1));
+    const shares = characters.map((character) =>
+      face.monospace ? 1 : NARROW.test(character) ? 0.55 : WIDE.test(character) ? 1.5 : 1,
+    );
     const total = shares.reduce((sum, share) => sum + share, 0) || 1;
     const rightToLeft = item.dir === 'rtl';
     let walked = 0;
@@ -75,7 +77,12 @@ function faceOf(page: LoadedPage, fontName: string, faces: Map<string, FontFace>
   if (face) return face;
   face = readFontFace('');
   if (page.commonObjs.has(fontName)) {
-    const font = page.commonObjs.get(fontName) as { name?: string; bold?: boolean; italic?: boolean; isMonospace?: boolean };
+    const font = page.commonObjs.get(fontName) as {
+      name?: string;
+      bold?: boolean;
+      italic?: boolean;
+      isMonospace?: boolean;
+    };
     const named = readFontFace(typeof font.name === 'string' ? font.name : '');
     face = {
       ...named,

@@ -33,6 +33,7 @@ export class WordBuilder {
   readonly #words: Word[] = [];
   #open: OpenWord | undefined;
   #spaced = false;
+  #guessed = false;
 
   /** @param width, height of the page as displayed, points */
   constructor(width: number, height: number) {
@@ -42,7 +43,7 @@ export class WordBuilder {
 
   add(glyph: PlacedGlyph): void {
     const open = this.#open;
-    if (open && !this.#spaced && this.#carriesOn(open, glyph)) {
+    if (open && !this.#spaced && !this.#guessed && this.#carriesOn(open, glyph)) {
       open.text += glyph.text;
       if (glyph.x0 < open.x0) open.x0 = glyph.x0;
       if (glyph.x1 > open.x1) open.x1 = glyph.x1;
@@ -52,11 +53,13 @@ export class WordBuilder {
     this.#close();
     this.#open = { ...glyph, spaceBefore, rightToLeft: isRightToLeft(glyph.code) };
     this.#spaced = false;
+    this.#guessed = false;
   }
 
-  /** White space stood here in the stream. */
-  space(): void {
-    this.#spaced = true;
+  /** White space stood here: in the stream, or only the engine supposes it (then the gap will decide). */
+  space(guessed = false): void {
+    if (guessed) this.#guessed = true;
+    else this.#spaced = true;
   }
 
   finish(): Word[] {

@@ -51,7 +51,9 @@ export function lowerCaseStarts(rows: readonly TextRow[]): number {
 /** Share of segments, first column aside, that are figures. */
 export function numericShare(rows: readonly TextRow[]): number {
   const segments = rows.flatMap((row) => row.segments.slice(1));
-  const numeric = segments.filter((segment) => /^[^\p{L}]*\d[^\p{L}]*%?$|^[-–—.]+$/u.test(segment.words.map((word) => word.text).join(''))).length;
+  const numeric = segments.filter((segment) =>
+    /^[^\p{L}]*\d[^\p{L}]*%?$|^[-–—.]+$/u.test(segment.words.map((word) => word.text).join('')),
+  ).length;
   return numeric / Math.max(1, segments.length);
 }
 

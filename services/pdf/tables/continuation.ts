@@ -40,12 +40,18 @@ function carriesOn(before: TableDraft, next: TableDraft): boolean {
   if (Math.abs(next.box.x1 - next.box.x0 - width) > width * SAME_WIDTH) return false;
   if (headerRepeats(before, next) > 0) return true;
   // Without the header again: the same place on the next page, and rows like those above.
-  return nextPage && Math.abs(before.box.x0 - next.box.x0) < 6 && before.source === next.source && !looksLikeHeader(next.grid.rows[0] ?? [], before.grid.rows.at(-1) ?? []);
+  return (
+    nextPage &&
+    Math.abs(before.box.x0 - next.box.x0) < 6 &&
+    before.source === next.source &&
+    !looksLikeHeader(next.grid.rows[0] ?? [], before.grid.rows.at(-1) ?? [])
+  );
 }
 
 function headerRepeats(before: TableDraft, next: TableDraft): number {
   const rows = Math.max(1, before.grid.headerRows);
-  for (let n = 0; n < rows; n++) if (rowText(before.grid.rows[n]) !== rowText(next.grid.rows[n]) || rowText(next.grid.rows[n]) === '') return 0;
+  for (let n = 0; n < rows; n++)
+    if (rowText(before.grid.rows[n]) !== rowText(next.grid.rows[n]) || rowText(next.grid.rows[n]) === '') return 0;
   return rows < next.grid.rows.length ? rows : 0;
 }
 

@@ -147,7 +147,8 @@ function splitOpenRows(
     const band = words.filter((word) => (word.box.y0 + word.box.y1) / 2 > y0 && (word.box.y0 + word.box.y1) / 2 < y1);
     const lines = groupRows(band);
     if (lines.length < 2) continue;
-    const columnsOf = (line: readonly Word[]) => new Set(line.map((word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2))).size;
+    const columnsOf = (line: readonly Word[]) =>
+      new Set(line.map((word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2))).size;
     const full = lines.filter((line) => columnsOf(line) >= Math.max(2, (xs.length - 1) * 0.6)).length;
     if (full < lines.length * (lines.length < 4 ? 0.99 : 0.8)) continue;
     // Many bands, or few lines in one: only figures are sure to be rows.
@@ -185,7 +186,14 @@ function splitOpenColumns(xs: readonly number[], vertical: Ruling[], words: read
     for (const x of cut?.separators ?? []) {
       result.push(x);
       const sides = parted.filter((row) => row.segments.every((segment) => segment.x1 <= x + 1 || segment.x0 >= x - 1));
-      vertical.push({ horizontal: false, at: x, start: (sides[0]?.box.y0 ?? 0) - 1, end: (sides.at(-1)?.box.y1 ?? 0) + 1, thickness: 0, color: 0 });
+      vertical.push({
+        horizontal: false,
+        at: x,
+        start: (sides[0]?.box.y0 ?? 0) - 1,
+        end: (sides.at(-1)?.box.y1 ?? 0) + 1,
+        thickness: 0,
+        color: 0,
+      });
     }
   }
   return result.sort((a, b) => a - b);

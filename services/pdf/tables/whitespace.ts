@@ -1,9 +1,10 @@
 // Finds tables that nothing but white space marks, among the rows of one column; prose, lists and forms must not pass.
+
+import type { TableGrid } from '../layout/blocks.ts';
 import type { Vocabulary } from '../layout/inline.ts';
 import { type Chunk, chunkText, groupRows } from '../layout/lines.ts';
 import { readMarker } from '../layout/markers.ts';
 import { boundingBox, overlap } from '../source/geometry.ts';
-import type { TableGrid } from '../layout/blocks.ts';
 import type { Ruling } from '../source/page-model.ts';
 import { type ColumnCut, findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
@@ -112,7 +113,8 @@ function readRun(run: readonly Chunk[][], rulings: readonly Ruling[], vocabulary
     rules.filter((line) => !wideRules.includes(line)),
     vocabulary,
   );
-  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2 || (wideRules.length === 0 && isSparse(read.grid))) return undefined;
+  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2 || (wideRules.length === 0 && isSparse(read.grid)))
+    return undefined;
   return { box, grid: read.grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) };
 }
 

@@ -1,0 +1,76 @@
+// One contract for both engines: the same words in the same places, the same drawing, from our fixtures.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import type { PageContent } from './page-model.ts';
+import type { EngineOpener } from './page-source.ts';
+import { openWithPdfium } from './pdfium-source.ts';
+import { openWithPdfjs } from './pdfjs-source.ts';
+
+const FIXTURES = [
+  'headings.pdf',
+  'two-columns-furniture.pdf',
+  'lists-nested-ordered.pdf',
+  'tables-ruled-booktabs-bare.pdf',
+  'rotated-cropped-linked-overprinted-empty.pdf',
+  'scan-then-text.pdf',
+];
+
+async function readAll(open: EngineOpener, name: string): Promise<PageContent[]> {
+  const source = await open(await readFile(new URL(`../../../fixtures/pdf/${name}`, import.meta.url)), undefined);
+  try {
+    const pages: PageContent[] = [];
+    for (let index = 0; index < source.pageCount; index++) pages.push(await source.readPage(index));
+    return pages;
+  } finally {
+    await source.close();
+  }
+}
+
+for (const name of FIXTURES)
+  test(`${name}: PDFium and pdf.js read the same`, async () => {
+    const [ours, theirs] = await Promise.all([readAll(openWithPdfium, name), readAll(openWithPdfjs, name)]);
+    assert.equal(ours.length, theirs.length);
+    ours.forEach((page, index) => {
+      const other = theirs[index] as PageContent;
+      assert.ok(Math.abs(page.width - other.width) < 0.1 && Math.abs(page.height - other.height) < 0.1);
+      const words = (content: PageContent) =>
+        content.words.filter((word) => word.box.x0 < content.width && word.box.y1 > 0 && word.box.y0 < content.height);
+      assert.deepEqual(
+        words(page).map((word) => word.text),
+        words(other).map((word) => word.text),
+      ); // prettier-ignore
+      words(page).forEach((word, n) => {
+        const twin = words(other)[n];
+        assert.ok(
+          twin && Math.abs(twin.box.x0 - word.box.x0) < word.style.size && Math.abs(twin.box.y1 - word.box.y1) < 1,
+          word.text,
+        );
+        assert.equal(twin.link, word.link);
+      });
+      assert.equal(page.rulings.length, other.rulings.length);
+      assert.equal(page.images.length, other.images.length);
+    });
+  });
+
+for (const open of [openWithPdfium, openWithPdfjs])
+  test(`${open.name}: grey pixels at the asked resolution, dark where the ink is`, async () => {
+    const source = await open(
+      await readFile(new URL('../../../fixtures/pdf/headings.pdf', import.meta.url)),
+      undefined,
+    );
+    const image = await source.renderGrey(0, 72);
+    assert.deepEqual([image.width, image.height, image.pixels.length], [595, 842, 595 * 842]);
+    const dark = (y0: number, y1: number) =>
+      image.pixels.subarray(y0 * 595, y1 * 595).filter((grey) => grey < 100).length;
+    assert.ok(dark(50, 80) > 100, 'the title');
+    assert.equal(dark(700, 842), 0, 'the empty foot');
+    await source.close();
+  });
+
+for (const open of [openWithPdfium, openWithPdfjs])
+  test(`${open.name}: refuses what it cannot open, and says why`, async () => {
+    await assert.rejects(open(new Uint8Array([1, 2, 3]), undefined), { name: 'OpenRefusedError', reason: 'corrupt' });
+    const encrypted = await readFile(new URL('../../../fixtures/pdf/encrypted-river.pdf', import.meta.url));
+    await assert.rejects(open(encrypted, 'wrong'), { name: 'OpenRefusedError', reason: 'password' });
+  });
