@@ -44,9 +44,13 @@ export function pumpBody(
     };
     const late = (what: string): void =>
       finish(() => reject(new ParseError('REQUEST_TIMEOUT', `Request Timeout: the upload ${what}. Send it again.`)));
-    const stall = setTimeout(() => late(`sent nothing for ${limits.stallMs / 1_000} s`), limits.stallMs);
-    const whole = setTimeout(() => late(`took longer than ${limits.maxMs / 1_000} s`), limits.maxMs);
     let waits = false;
+    const stall = setTimeout(() => {
+      // A timer that was cleared cannot be refreshed, so this one runs on while the parser is the slow one.
+      if (waits) stall.refresh();
+      else late(`sent nothing for ${limits.stallMs / 1_000} s`);
+    }, limits.stallMs);
+    const whole = setTimeout(() => late(`took longer than ${limits.maxMs / 1_000} s`), limits.maxMs);
     const onData = (chunk: Buffer): void => {
       total += chunk.length;
       if (total > limits.maxBytes) {
@@ -59,7 +63,6 @@ export function pumpBody(
       else {
         waits = true;
         request.pause();
-        clearTimeout(stall);
       }
     };
     const onDrain = (): void => {

@@ -268,6 +268,10 @@ test('a stalled upload is answered with 408 and cut, others are not hurt', async
   const stalled = sendRaw(gateway, Buffer.concat([Buffer.from(head), body.subarray(0, 40)]));
   successData(await sendParts(gateway, [file]));
   assert.match(await stalled, /^HTTP\/1\.1 408 [\s\S]*Connection: close[\s\S]*"error":"Request Timeout/);
+  const large = multipart([{ ...file, body: html + ' '.repeat(2_000_000) }]).body;
+  const late = `${head.split('Content-Length')[0]}Content-Length: ${large.length + 1}\r\n\r\n`;
+  const reply = await sendRaw(gateway, Buffer.concat([Buffer.from(late), large]));
+  assert.match(reply, /^HTTP\/1\.1 408 /, 'the watch outlives times in which the store was the slow one');
 });
 
 test('broken chunked encoding and vanishing clients leave a gateway that answers', async () => {
