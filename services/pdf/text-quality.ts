@@ -1,6 +1,6 @@
 // Decides from a page's own content whether its text layer can be trusted or the page must be read by OCR.
 import { area } from './source/geometry.ts';
-import type { PageContent } from './source/page-model.ts';
+import type { PageContent, TextStyle } from './source/page-model.ts';
 
 /** Fewer glyphs beside a page-filling picture are a stamp or a page number on a scan. */
 const FEW_GLYPHS = 60;
@@ -33,6 +33,25 @@ export function dropHiddenText(page: PageContent): PageContent {
     if (word.invisible) hidden += word.text.length;
     else visible += word.text.length;
   }
-  if (hidden === 0 || hidden > visible) return page;
+  if (hidden === 0) return page;
+  if (hidden > visible) return calmHiddenStyles(page);
   return { ...page, words: page.words.filter((word) => !word.invisible) };
+}
+
+/** Sizes this close to the page's usual one are noise of the program that laid text under the scan. */
+const SAME_SIZE = 0.3;
+
+/** Hidden text has whatever face its maker had at hand: only its size says something, and that roughly. */
+function calmHiddenStyles(page: PageContent): PageContent {
+  const sizes = page.words.map((word) => word.style.size).sort((a, b) => a - b);
+  const usual = sizes[sizes.length >> 1] ?? 10;
+  const styles = new Map<number, TextStyle>();
+  const words = page.words.map((word) => {
+    if (!word.invisible) return word;
+    const size = Math.abs(word.style.size - usual) <= usual * SAME_SIZE ? usual : word.style.size;
+    const style = styles.get(size) ?? { font: '', size, bold: false, italic: false, monospace: false, color: 0 };
+    styles.set(size, style);
+    return { ...word, style };
+  });
+  return { ...page, words };
 }

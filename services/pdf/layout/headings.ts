@@ -13,6 +13,7 @@ export interface HeadingMark {
 }
 
 interface BodyStyle {
+  font: string;
   size: number;
   bold: boolean;
   italic: boolean;
@@ -25,8 +26,8 @@ export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
     if (draft.kind !== 'text' && draft.kind !== 'item') continue;
     const style =
       draft.kind === 'text'
-        ? { size: Math.round(draft.style.size * 2) / 2, bold: draft.style.bold, italic: draft.style.italic }
-        : { size: Math.round(draft.size * 2) / 2, bold: false, italic: false };
+        ? { font: draft.style.font, size: Math.round(draft.style.size * 2) / 2, bold: draft.style.bold, italic: draft.style.italic }
+        : { font: '', size: Math.round(draft.size * 2) / 2, bold: false, italic: false };
     const key = `${style.size}|${style.bold}|${style.italic}`;
     const entry = counts.get(key) ?? { count: 0, style };
     entry.count += draft.text.length;
@@ -34,7 +35,7 @@ export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
   }
   let best: { count: number; style: BodyStyle } | undefined;
   for (const entry of counts.values()) if (!best || entry.count > best.count) best = entry;
-  return best?.style ?? { size: 10, bold: false, italic: false };
+  return best?.style ?? { font: '', size: 10, bold: false, italic: false };
 }
 
 /** The headings of a document with their levels. */
@@ -45,7 +46,24 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
   drafts.forEach((draft, index) => {
     if (draft.kind === 'text' && isHeading(draft, body, outline, drafts[index + 1])) found.push(draft);
   });
-  return setLevels(found, outline, body);
+  return setLevels(dropRuns(found, drafts, body, outline), outline, body);
+}
+
+/** Four and more lines in a row that only look like headings, with nothing under them: an address, a title page's small print. */
+function dropRuns(found: readonly TextDraft[], drafts: readonly Draft[], body: BodyStyle, outline: ReadonlyMap<string, number>): TextDraft[] {
+  const marked = new Set<Draft>(found);
+  const dropped = new Set<Draft>();
+  let run: TextDraft[] = [];
+  const flush = () => {
+    if (run.length >= 4) for (const draft of run) dropped.add(draft);
+    run = [];
+  };
+  for (const draft of drafts) {
+    if (draft.kind === 'text' && marked.has(draft) && draft.style.size < body.size * 1.25 && !outline.has(normalise(draft.text)) && numberingDepth(draft.text) === 0) run.push(draft);
+    else flush();
+  }
+  flush();
+  return found.filter((draft) => !dropped.has(draft));
 }
 
 function normalise(text: string): string {
@@ -87,7 +105,8 @@ function isHeading(
   if (ratio >= 1.07 && carriesOn && draft.lines === 1) return true;
   if (style.italic && !body.italic && carriesOn && ratio >= 0.85 && draft.gapAbove > 0.5)
     return !draft.endsFull && draft.lines === 1;
-  if (style.capitals && carriesOn && ratio >= 0.8 && draft.gapAbove > 0.5 && text.length >= 4)
+  // Capitals in the body's own face are a running head or a name as often as a heading.
+  if (style.capitals && style.font !== body.font && carriesOn && ratio >= 0.8 && draft.gapAbove > 0.5 && text.length >= 4)
     return draft.lines <= 2 && /\p{L}{3}/u.test(text);
   return (
     depth > 0 &&
