@@ -33,13 +33,15 @@ const SIMPLE_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['sub', { kind: 'sub' }],
   ['sup', { kind: 'sup' }],
 ]);
+const LONGEST_STYLE = 1000;
 const CODE = new Set(['code', 'kbd', 'samp', 'tt']);
 /** The text of links that only point at the heading they stand in. */
 const PERMALINK = /^[#¶§🔗\s\u200b]*$/u;
 
 /** Marks that an element sets, by its name or its style attribute. */
 export function marksOf(element: Element): Mark[] {
-  const { style } = element.attribs;
+  // Enough for any real style; patterns run over no more.
+  const style = element.attribs.style?.slice(0, LONGEST_STYLE);
   const named = SIMPLE_MARKS.get(element.name);
   if (style === undefined) return named ? [named] : [];
   const marks: Mark[] = [];

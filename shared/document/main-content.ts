@@ -103,7 +103,7 @@ function hiddenElements(body: Element): Element[] {
     if (node.name === 'math') return false;
     const gone =
       node.attribs.hidden !== undefined ||
-      (node.attribs.style !== undefined && HIDDEN_STYLE.test(node.attribs.style)) ||
+      (node.attribs.style !== undefined && HIDDEN_STYLE.test(node.attribs.style.slice(0, 1000))) ||
       (node.name === 'dialog' && node.attribs.open === undefined);
     if (!gone || holdsFormula(node)) return true;
     hidden.push(node);

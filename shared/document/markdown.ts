@@ -200,7 +200,7 @@ class BlockRenderer {
       .trimEnd();
     if (text.trim() === '') return;
     let longest = 2;
-    for (const run of text.match(/^\s*`{3,}/gm) ?? []) longest = Math.max(longest, run.trim().length);
+    for (const run of text.match(/^[ \t]*`{3,}/gm) ?? []) longest = Math.max(longest, run.trim().length);
     const fence = '`'.repeat(longest + 1);
     this.writer.block('other', `${fence}${languageOf(element)}\n${text}\n${fence}`);
   }

@@ -199,7 +199,7 @@ function localName(element: Element): string {
 }
 
 function row(nodes: readonly ChildNode[]): string {
-  return nodes.map(latexOf).join('').replace(/\s+/g, ' ');
+  return nodes.map(latexOf).join('');
 }
 
 function symbols(text: string): string {

@@ -150,7 +150,7 @@ class TreeBuilder implements TokenizerCallbacks {
 
   ondeclaration(start: number, end: number): void {
     const declaration = this.#source.slice(start, Math.min(end, start + 2000));
-    if (/^!doctype[^[]*\[/i.test(declaration) && !declaration.includes(']')) this.#subset = true;
+    if (/^!?doctype[^[]*\[/i.test(declaration) && !declaration.includes(']')) this.#subset = true;
   }
 
   oncomment(): void {}
