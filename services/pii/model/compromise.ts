@@ -24,7 +24,8 @@ const CAPITAL = /^\p{Lu}/u;
 
 function trimmed(text: string, start: number, end: number): { start: number; end: number } {
   let from = start;
-  let to = end;
+  // The tagger's offsets count marks behind the last word, and may pass the end.
+  let to = Math.min(end, text.length);
   while (from < to && !/[\p{L}\p{N}]/u.test(text[from]!)) from += 1;
   while (to > from && !/[\p{L}\p{N}.]/u.test(text[to - 1]!)) to -= 1;
   if (text[to - 1] === '.' && !/(?:^|[\s.])\p{Lu}\.$/u.test(text.slice(from, to))) to -= 1;
@@ -34,6 +35,10 @@ function trimmed(text: string, start: number, end: number): { start: number; end
 function person(line: string, found: Found): Span | undefined {
   const place = trimmed(line, found.offset.start, found.offset.start + found.offset.length);
   let text = line.slice(place.start, place.end);
+  if (/['’]s$/.test(text)) {
+    place.end -= 2;
+    text = text.slice(0, -2);
+  }
   const title = /^(\p{L}+\.?)\s+/u.exec(text);
   if (title && TITLES.test(title[1]!)) {
     place.start += title[0].length;
@@ -48,7 +53,8 @@ function person(line: string, found: Found): Span | undefined {
     )
   )
     return undefined;
-  if (text === text.toUpperCase() && text.length > 3 && words.length < 2) return undefined;
+  const shouted = words.filter((word) => word.length > 1 && word === word.toUpperCase() && !word.endsWith('.'));
+  if (shouted.length > 0 && (words.length < 2 || shouted.length < words.length)) return undefined;
   // "Dave Matthews Band": a capitalised word of the language behind a name makes it the name of something else.
   if (
     /^ \p{Lu}\p{Ll}/u.test(line.slice(place.end, place.end + 3)) ||

@@ -7,16 +7,19 @@ import { projectUrl } from './url.ts';
 /** Copies source[start, end) with character references decoded. */
 export function projectReferences(builder: ProjectionBuilder, source: string, start: number, end: number): void {
   let copied = start;
-  for (let index = source.indexOf('&', start); index >= 0 && index < end; index = source.indexOf('&', index)) {
+  // Searched inside the range alone: a search to the document's end for every text node would be quadratic.
+  const range = source.slice(start, end);
+  for (let at = range.indexOf('&'); at >= 0; at = range.indexOf('&', at)) {
+    const index = start + at;
     const reference = readReference(source, index);
     if (!reference || index + reference.length > end) {
-      index += 1;
+      at += 1;
       continue;
     }
     builder.copy(source, copied, index);
     builder.emit(reference.text, index, index + reference.length);
-    index += reference.length;
-    copied = index;
+    at += reference.length;
+    copied = start + at;
   }
   builder.copy(source, copied, end);
 }
