@@ -116,6 +116,12 @@ export class BudgetError extends Error {
   override readonly name = 'BudgetError';
 }
 
+interface Budget {
+  /** Processor time of this process at which a reading ends, in milliseconds. */
+  end: number;
+  spent: boolean;
+}
+
 const cpuMs = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -130,9 +136,9 @@ export class Engine {
   readonly #api: CoreApi;
   /** Room for the four integers of a box. */
   readonly #scratch: number;
-  readonly #budget: { end: number };
+  readonly #budget: Budget;
 
-  private constructor(core: Core, api: CoreApi, languages: string, budget: { end: number }) {
+  private constructor(core: Core, api: CoreApi, languages: string, budget: Budget) {
     this.#core = core;
     this.#api = api;
     this.languages = languages;
@@ -148,12 +154,14 @@ export class Engine {
   static async load(models: ReadonlyMap<string, string>): Promise<Engine> {
     const languages = [...models.keys()].join('+');
     const factory = await loadCore(LSTM_ONLY, undefined, { progress: () => {} });
-    const budget = { end: Number.POSITIVE_INFINITY };
+    const budget: Budget = { end: Number.POSITIVE_INFINITY, spent: false };
     const core = await factory({
       print: () => {},
       printErr: () => {},
       TesseractProgress: () => {
-        if (cpuMs() > budget.end) throw new BudgetError('the page costs more processor time than a page may');
+        if (cpuMs() <= budget.end) return;
+        budget.spent = true;
+        throw new BudgetError('the page costs more processor time than a page may');
       },
     });
     const api = new core.TessBaseAPI();
@@ -169,6 +177,11 @@ export class Engine {
     }
     for (const language of models.keys()) core.FS.unlink(`${language}.traineddata`);
     return new Engine(core, api, languages, budget);
+  }
+
+  /** A reading was broken off, which leaves the core in an unknown state: load another. */
+  get unfit(): boolean {
+    return this.#budget.spent;
   }
 
   /** Processor time that the readings from now on may take together, in milliseconds; past it `recognize` throws a BudgetError. */

@@ -1,22 +1,26 @@
 // Reads one page: puts it right (size, side, slope, head), has the engine read it once, and maps the result back to the page's own pixels.
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
-import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
+import { BudgetError, type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
 import { doubleImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
 import { type Survey, surveyPage } from './survey.ts';
 
 /** Radians below which straightening costs more than it gives (0.3 degrees). */
 const SLOPE_WORTH = 0.005;
-/** Sharpening of the profile below which a slope is not believed. */
+/** Sharpening of the profile below which a slope is not believed: print gains more the more it slopes, handwriting and drawings do not. */
 const GAIN_WORTH = 1.08;
+const GAIN_WORTH_PER_DEGREE = 0.8;
 /** How much clearer lines down the page must be than lines across before it is turned. */
 const SIDEWAYS_CLEAR = 1.5;
 /** Standard errors at which word shapes say "on its head". */
 const HEAD_DOUBT = -3;
 /** Confidence below which other ways up are tried after the reading. */
 const LOW_CONFIDENCE = 0.6;
-/** How much better another way up must read. */
+/** How much better another way up must read, and how well at least: real print does. */
 const CLEARLY_BETTER = 0.15;
+const READS_AT_ALL = 0.5;
+/** Processor time that a second look at a bad page may cost (a dense page takes 3,500 ms). */
+const RETRY_CPU_MS = 5_000;
 /** Pixels from line to line below which print is too small for the engine, and the pixels of a page that may be doubled. */
 const SMALL_PITCH = 17;
 const DOUBLED_PIXELS = 6_000_000;
@@ -43,6 +47,13 @@ function enlarge(prepared: Prepared, survey: Survey): Prepared {
   return small ? { image: doubleImage(prepared.image), dpi: prepared.dpi * 2, scale: prepared.scale * 2 } : prepared;
 }
 
+function believedSlope({ slope, gain }: Survey): number {
+  const degrees = (Math.abs(slope) * 180) / Math.PI;
+  return Math.abs(slope) >= SLOPE_WORTH && gain >= GAIN_WORTH + GAIN_WORTH_PER_DEGREE * Math.max(0, degrees - 0.4)
+    ? slope
+    : 0;
+}
+
 const addTurns = (a: QuarterTurn, b: QuarterTurn): QuarterTurn => ((a + b) % 360) as QuarterTurn;
 
 /**
@@ -58,7 +69,7 @@ export function readPage(engine: Engine, page: GreyImage, dpi: number): OcrPage 
   const survey = surveyPage(fitted.image);
   if (survey.blank) return empty;
   const prepared = enlarge(fitted, survey);
-  const slope = survey.gain >= GAIN_WORTH && Math.abs(survey.slope) >= SLOPE_WORTH ? survey.slope : 0;
+  const slope = believedSlope(survey);
   const reading = readStraight(engine, prepared, survey, slope);
   const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
@@ -96,7 +107,24 @@ interface Reading {
 
 function readTurned(engine: Engine, image: GreyImage, turn: QuarterTurn, view: View): Reading {
   engine.setImage(turnImage(image, turn), view);
-  return { turn, lines: engine.recognize() };
+  return settleSide({ turn, lines: engine.recognize() }, turn === 90 || turn === 270 ? image.height : image.width);
+}
+
+/**
+ * The engine reads lines that run down a page (turned clockwise) by itself, and gives their boxes where it found them: such a reading is
+ * mapped to the frame in which its lines lie.
+ */
+function settleSide({ turn, lines }: Reading, width: number): Reading {
+  const boxes = lines.flatMap((line) => line.words.filter((word) => word.text.length > 2).map((word) => word.box));
+  const tall = boxes.filter((box) => box[3] - box[1] > box[2] - box[0]).length;
+  if (tall * 2 <= boxes.length) return { turn, lines };
+  const stand = (box: PixelBox): PixelBox => [box[1], width - box[2], box[3], width - box[0]];
+  const stood = lines.map((line) => ({
+    ...line,
+    box: stand(line.box),
+    words: line.words.map((word) => ({ ...word, box: stand(word.box) })),
+  }));
+  return { turn: addTurns(turn, 270), lines: stood };
 }
 
 function readRightWayUp(engine: Engine, image: GreyImage, view: View): Reading {
@@ -109,10 +137,16 @@ function readRightWayUp(engine: Engine, image: GreyImage, view: View): Reading {
     const turn = probe(engine, sample, 180, view) > probe(engine, sample, 0, view) ? 180 : 0;
     return readTurned(engine, image, turn, view);
   }
-  const first: Reading = { turn: 0, lines: engine.recognize() };
+  const first = settleSide({ turn: 0, lines: engine.recognize() }, image.width);
   const confidence = meanConfidence(first.lines);
-  if (first.lines.length === 0 || confidence >= LOW_CONFIDENCE) return first;
-  const second = readOtherwise(engine, image, view, sampleLines(image, laid), confidence + CLEARLY_BETTER);
+  if (confidence >= LOW_CONFIDENCE) return first;
+  const second = readOtherwise(
+    engine,
+    image,
+    view,
+    sampleLines(image, laid),
+    Math.max(READS_AT_ALL, confidence + CLEARLY_BETTER),
+  );
   return second && meanConfidence(second.lines) > confidence ? second : first;
 }
 
@@ -129,7 +163,14 @@ function readOtherwise(
   const best = tried.sort((a, b) => b.score - a.score)[0];
   if (best && best.score >= wanted) return readTurned(engine, image, best.turn, view);
   if (view.thresholding === THRESHOLDING.sauvola) return undefined;
-  return readTurned(engine, image, 0, { ...view, thresholding: THRESHOLDING.sauvola });
+  engine.allow(RETRY_CPU_MS);
+  try {
+    return readTurned(engine, image, 0, { ...view, thresholding: THRESHOLDING.sauvola });
+  } catch (error) {
+    // What was read before stands; the caller lets go of the engine.
+    if (error instanceof BudgetError) return undefined;
+    throw error;
+  }
 }
 
 function toPageLine(line: ReadLine, scale: number, size: { width: number; height: number }): OcrLine {

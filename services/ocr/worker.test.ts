@@ -136,6 +136,15 @@ test('a page with more rulings down it than lines across it is still read as it 
   const page = await read(ruled);
   assert.equal(page.rotation, 0);
   assert.match(textOf(page), /keeps a book of every ship that comes/);
+  const lying = await read(turnImage(ruled, 90));
+  assert.equal(lying.rotation, 270, 'a lying page that looks upright is read by the engine and mapped');
+  assert.deepEqual([lying.width, lying.height], [width, height]);
+  const ship = (result: OcrPage) =>
+    result.lines.flatMap((line) => line.words).find((word) => word.text === 'ship')?.box;
+  ship(lying)?.forEach((edge, index) => {
+    assert.ok(Math.abs(edge - (ship(page)?.[index] ?? Number.NaN)) <= 4, `${ship(lying)} is not ${ship(page)}`);
+  });
+  assert.ok(ship(lying));
 });
 
 test('print too small for the engine is enlarged first', async () => {

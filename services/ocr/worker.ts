@@ -72,6 +72,7 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
       ); // prettier-ignore
     throw new ParseError('CONVERSION_FAILED', `Page ${job.pageNumber} made the OCR engine fail`, { cause });
   }
+  if (reader.unfit) engine = undefined;
   return { reply };
 };
 
