@@ -39,14 +39,7 @@ export function pictureUri(name: string, bytes: () => Uint8Array, { embed }: Pic
   return `data:${type};base64,${embed ? Buffer.from(bytes()).toString('base64') : ''}`;
 }
 
-/** Names that programs give to pictures ("Picture 3", "image1.png") and that describe nothing. */
-export function isAutomaticName(name: string): boolean {
-  return /^(?:picture|image|bild|grafik|graphic|graphics|img|object|photo)?[\s_-]*\d*(?:\.\w{3,4})?$/i.test(
-    name.trim(),
-  );
-}
-
-/** `<img>` of a picture a part refers to, or '' where it refers to nothing. */
+/** `<img>` of a picture a part refers to; '' where it refers to nothing, or would be a placeholder that says nothing. */
 export function pictureMarkup(
   opc: OpcPackage,
   part: string,
@@ -60,7 +53,7 @@ export function pictureMarkup(
   let src: string | undefined;
   const external = [embedded, linked].find((relationship) => relationship?.external);
   if (external) src = linkTarget(external.target);
-  else if (embedded && opc.zip.has(embedded.target))
+  else if (embedded && opc.zip.has(embedded.target) && (options.embed || alt.trim() !== ''))
     src = pictureUri(embedded.target, () => opc.zip.read(embedded.target), options);
   if (src === undefined) return '';
   return `<img src="${escapeHtml(src)}" alt="${escapeHtml(alt.replace(/\s+/g, ' ').trim())}">`;

@@ -65,6 +65,15 @@ export class InlineText {
     return this.#pieces.every((piece) => !piece.atom && isBlank(piece.html));
   }
 
+  /** Takes away what the text begins with, as far as it stands in one run; gives what the pattern found. */
+  takePrefix(pattern: RegExp): string | undefined {
+    const piece = this.#pieces.find((one) => one.atom || !isBlank(one.html));
+    if (!piece || piece.atom) return undefined;
+    const found = pattern.exec(piece.html)?.[0];
+    if (found !== undefined) piece.html = piece.html.slice(found.length);
+    return found;
+  }
+
   /** Puts the runs of another paragraph behind these. */
   append(other: InlineText): void {
     this.#pieces.push(...other.#pieces);

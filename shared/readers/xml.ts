@@ -110,12 +110,16 @@ export function descend(element: XmlElement | undefined, ...locals: string[]): X
   return at;
 }
 
-/** All elements below (not the element itself) of a local name, in document order. */
-export function descendants(element: XmlElement, local: string): XmlElement[] {
+/**
+ * All elements below (not the element itself) of a local name, in document order.
+ * @param except local name of elements whose insides are left out
+ */
+export function descendants(element: XmlElement, local: string, except?: string): XmlElement[] {
   const found: XmlElement[] = [];
   const waiting: XmlElement[] = childElements(element).reverse();
   for (let at = waiting.pop(); at; at = waiting.pop()) {
     if (at.local === local) found.push(at);
+    if (at.local === except) continue;
     for (let i = at.children.length - 1; i >= 0; i--) {
       const child = at.children[i];
       if (child !== undefined && typeof child !== 'string') waiting.push(child);

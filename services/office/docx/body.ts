@@ -3,7 +3,7 @@
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { childElement, childElements, type XmlElement } from '#shared/readers/xml.ts';
 import { alternatives } from '../drawing.ts';
-import { type Cell, Flow, unwrapParagraph, writeTable } from '../flow.ts';
+import { type Cell, Flow, type ListPlace, unwrapParagraph, writeTable } from '../flow.ts';
 import type { InlineText } from '../inline.ts';
 import type { Numbering } from './numbering.ts';
 import { type DocxContext, type ParagraphContent, RunReader, type StoryState } from './runs.ts';
@@ -94,10 +94,11 @@ export class BodyReader {
     const level = settingOf(own, 'ilvl');
     const counted = numberingId !== undefined && numberingId !== '0' && !inline.isEmpty();
     // Headings count too, so that what follows them goes on from the right number.
-    const place = counted
+    const numbered = counted
       ? this.#numbering.next(numberingId, level === undefined ? (style.numbering?.level ?? 0) : Number(level))
       : undefined; // prettier-ignore
     if (inline.isEmpty()) return;
+    const place = numbered ?? (heading === undefined ? typedPlace(properties, inline) : undefined);
     if (heading !== undefined) flow.heading(heading, inline);
     else if (style.role === 'code') flow.code(plainText(inline));
     else if (place) flow.item(inline, place);
@@ -150,6 +151,19 @@ export class BodyReader {
     if (pending) flow.paragraph(pending.inline);
     return flow.finish();
   }
+}
+
+/** Twips by which a level of a typed list is indented. */
+const LEVEL_INDENT = 360;
+
+/** A list whose bullets were typed: a bullet and a tab before a hanging indent, as RTF and old Word files have them. */
+function typedPlace(properties: XmlElement | undefined, inline: InlineText): ListPlace | undefined {
+  const indent = childElement(properties, 'ind')?.attributes;
+  const hanging = Number(indent?.['w:hanging'] ?? 0) || -(Number(indent?.['w:firstLine'] ?? 0) || 0);
+  if (!(hanging > 0)) return undefined;
+  if (inline.takePrefix(/^\s*[•●▪■◦○‣➢✓·–]\s+/) === undefined) return undefined;
+  const left = Number(indent?.['w:left'] ?? indent?.['w:start'] ?? LEVEL_INDENT) || LEVEL_INDENT;
+  return { level: Math.min(8, Math.max(0, Math.round(left / LEVEL_INDENT) - 1)), ordered: false, list: 'typed' };
 }
 
 /** Rows and cells may be wrapped in content controls and tracked insertions. */

@@ -87,7 +87,8 @@ export class Styles {
     const known = this.#paragraphs.get(actual);
     if (known) return known;
     const style: ParagraphStyle = { format: {} };
-    for (const element of this.#chain(actual)) {
+    const chain = this.#chain(actual);
+    for (const element of chain) {
       const name = (settingOf(element, 'name') ?? '').toLowerCase();
       const properties = childElement(element, 'pPr');
       const outline = settingOf(properties, 'outlineLvl');
@@ -96,6 +97,8 @@ export class Styles {
       if (named !== undefined) style.heading = Math.min(6, Number(named));
       else if (level !== undefined && level >= 1) style.heading = level <= 9 ? Math.min(6, level) : undefined;
       if (name === 'title') style.heading = 1;
+      // LibreOffice gives this one to titles whose style it does not know; what is based on it is no heading for that.
+      if (name === 'heading' && element === chain.at(-1)) style.heading = 1;
       style.role = roleOf(name) ?? style.role;
       const numbering = childElement(properties, 'numPr');
       const numberingId = settingOf(numbering, 'numId');

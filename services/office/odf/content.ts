@@ -27,8 +27,9 @@ export class OdfContent {
   readonly #styles: OdfStyles;
   readonly #pictures: PictureOptions;
   readonly #notes: string[] = [];
-  readonly #counters = new Map<string, number[]>();
-  #lists = 0;
+  /** The last list of each style, which a later one may continue. */
+  readonly #lists = new Map<string, { list: string; numbers: number[] }>();
+  #listCount = 0;
   #objects = 0;
 
   constructor(zip: ZipContainer, styles: OdfStyles, pictures: PictureOptions) {
@@ -123,17 +124,12 @@ export class OdfContent {
 
   #list(element: XmlElement, flow: Flow, outer: ListState | undefined): void {
     const style = attribute(element, 'style-name') ?? outer?.style;
-    const key = style ?? '';
     const continues =
       attribute(element, 'continue-numbering') === 'true' || attribute(element, 'continue-list') !== undefined;
-    const numbers = outer?.numbers ?? (continues ? (this.#counters.get(key) ?? []) : []);
-    this.#counters.set(key, numbers);
-    const state: ListState = {
-      style,
-      level: outer ? outer.level + 1 : 0,
-      list: outer?.list ?? `list${++this.#lists}`,
-      numbers,
-    };
+    const earlier = continues ? this.#lists.get(style ?? '') : undefined;
+    const { list, numbers } = outer ?? earlier ?? { list: `list${++this.#listCount}`, numbers: [] };
+    this.#lists.set(style ?? '', { list, numbers });
+    const state: ListState = { style, level: outer ? outer.level + 1 : 0, list, numbers };
     for (const item of childElements(element)) {
       if (item.local !== 'list-item' && item.local !== 'list-header') continue;
       const start = Number(attribute(item, 'start-value'));
@@ -175,6 +171,7 @@ export class OdfContent {
         break;
       case 'span': {
         const style = this.#styles.style('text', attribute(element, 'style-name'));
+        if (style.hidden) break;
         this.#inline(element, inline, { ...format, ...style.format }, href, behind);
         break;
       }

@@ -9,7 +9,7 @@ export interface OdfStyle {
   listStyle?: string;
   /** False where a paragraph in a list shows no bullet. */
   numbered: boolean;
-  /** Hidden sheet or slide. */
+  /** Hidden text, sheet or slide. */
   hidden: boolean;
   masterPage?: string;
 }
@@ -102,6 +102,7 @@ export class OdfStyles {
     if (family === 'text' && /^(?:source text|teletype|verbatim char|user entry)$/.test(name)) style.format.code = true;
     if (!element) return;
     applyText(style.format, childElement(element, 'text-properties'));
+    if (attribute(childElement(element, 'text-properties'), 'display') === 'none') style.hidden = true;
     const listStyle = attribute(element, 'list-style-name');
     if (listStyle !== undefined) style.listStyle = listStyle;
     const masterPage = element.attributes['style:master-page-name'];

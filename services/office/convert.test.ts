@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { after, describe, test } from 'node:test';
+import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
+import type { ConvertedDocument } from '#shared/document/document.ts';
+import { renderRecord } from '#shared/document/render.ts';
+import { zipOf } from '#test/harness/zip.ts';
+import { convertOffice } from './convert.ts';
+import { closeLibreOffice } from './libreoffice/soffice.ts';
+
+const OPTIONS: RenderOptions = {
+  fields: ['markdown'],
+  includeTags: [],
+  excludeTags: [],
+  onlyMainContent: false,
+  blockAds: false,
+  removeBase64Images: true,
+  pdf: { mode: 'auto', pages: false, blocks: false, pageMarkers: false },
+};
+
+const context = (volatile = false): JobContext => ({
+  signal: AbortSignal.timeout(60_000),
+  deadline: Date.now() + 60_000,
+  volatile,
+  call: () => Promise.reject(new Error('the office service calls nobody')),
+});
+
+const fixture = (path: string): Buffer => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url));
+
+function convert(bytes: Uint8Array, fileName: string, options = OPTIONS, volatile = false): Promise<ConvertedDocument> {
+  return convertOffice(
+    { bytes, fileName, extension: fileName.slice(fileName.lastIndexOf('.')) },
+    options,
+    context(volatile),
+  );
+}
+
+async function markdownOf(path: string, volatile = false): Promise<string> {
+  return renderRecord(await convert(fixture(path), path, OPTIONS, volatile), OPTIONS).fields.markdown ?? '';
+}
+
+const SPANS =
+  '<table>\n<tr><td colspan="2">Wide</td></tr>\n<tr><td rowspan="2">Tall</td><td>a</td></tr>\n<tr><td>b</td></tr>\n</table>';
+const REPORT_TOP = `Running head
+
+# Field report
+
+# Moss
+
+Plain, **bold still bold**, *italic*, ~~gone~~ and [a link](https://example.org/moss).[^1]
+
+Kept inserted text.
+
+1. First
+   - Nested
+2. Second
+
+Between.
+
+3. Third
+
+> Quoted words.
+
+\`\`\`
+let x = 1;
+x < 2;
+\`\`\`
+
+| Place | Count |
+| --- | --- |
+| Oslo | 3 |
+
+Spans:
+
+${SPANS}
+
+`;
+const REPORT_END = '[^1]: Seen in May.\n\nRunning foot';
+
+const TALK = `<!-- Slide 1 -->
+
+## Moss and lichen
+
+- Green
+  - Very green
+
+No bullet
+
+Below the list.
+
+> Speak slowly.
+
+<!-- Slide 3 -->
+
+## Counts
+
+| Place | Count |
+| --- | --- |
+| Oslo | 3 |`;
+
+const counts = (date: string, error: string) => `## Counts
+
+| [Place](https://example.org/place) | Date | Share | Price |
+| --- | --- | --- | --- |
+| Oslo \\| west<br>bank | ${date} | 12.50% | -kr 1,234.50 |
+| TRUE | 6. May 2024 18:00 | ${error} | 0.3 |
+
+## Merged
+
+<table>
+<tr><th colspan="2">Both</th></tr>
+<tr><td>1</td><td>2</td></tr>
+</table>`;
+
+describe('modern formats are read natively', () => {
+  for (const path of ['docx/report.docx', 'docx/report.docm'])
+    test(path, async () => {
+      const math = 'Ratio $\\frac{a}{b^{2}}$ holds.\n\nBoxed once.\n\n![A red dot]()\n\n';
+      assert.equal((await markdownOf(path)).trim(), REPORT_TOP + math + REPORT_END);
+    });
+
+  test('odt/report.odt', async () => {
+    const end = 'Ratio holds.\n\nBoxed once.\n\n![A red dot]()\n\n';
+    assert.equal((await markdownOf('odt/report.odt')).trim(), REPORT_TOP + end + REPORT_END);
+  });
+
+  test('xlsx: shown values, hidden sheet left out, merged cells spanned', async () => {
+    assert.equal((await markdownOf('xlsx/counts.xlsx')).trim(), counts('2024-05-06', '#DIV/0!'));
+  });
+
+  test('ods/counts.ods', async () => {
+    assert.equal((await markdownOf('ods/counts.ods')).trim(), counts('5/6/2024', '#DIV/0!'));
+  });
+
+  for (const path of ['pptx/talk.pptx', 'odp/talk.odp'])
+    test(`${path}: order, hidden slide, levels, notes`, async () => {
+      assert.equal((await markdownOf(path)).trim(), TALK);
+    });
+
+  test('properties become metadata, and the content type is what the file really was', async () => {
+    const { metadata } = await convert(fixture('docx/report.docm'), 'wrong.docx');
+    assert.equal(metadata.title, 'Field report');
+    assert.equal(metadata.author, 'Kari Nordmann');
+    assert.equal(metadata.created, '2024-05-06T07:08:09Z');
+    assert.equal(metadata.contentType, 'application/vnd.ms-word.document.macroEnabled.12');
+  });
+
+  test('pictures carry their bytes where the caller wants them', async () => {
+    const { html } = await convert(fixture('docx/report.docx'), 'a.docx', { ...OPTIONS, removeBase64Images: false });
+    assert.match(html, /<img src="data:image\/png;base64,iVBORw0KGgo[^"]+" alt="A red dot">/);
+  });
+
+  test('a large sheet goes straight to Markdown, and to HTML only if asked', async () => {
+    const rows = Array.from(
+      { length: 7_001 },
+      (_, i) => `<row r="${i + 1}"><c><v>${i}</v></c><c t="str"><v>a|b</v></c><c><v>0.5</v></c></row>`,
+    ); // prettier-ignore
+    const sheet = `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`;
+    const book = zipOf([
+      { name: '[Content_Types].xml', content: '<Types/>' },
+      {
+        name: 'xl/workbook.xml',
+        content: '<workbook xmlns:r="r"><sheets><sheet name="Big" r:id="rId1"/></sheets></workbook>',
+      },
+      {
+        name: 'xl/_rels/workbook.xml.rels',
+        content: '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="s.xml"/></Relationships>',
+      }, // prettier-ignore
+      { name: 'xl/s.xml', content: sheet },
+    ]);
+    const { html, markdown = '' } = await convert(book, 'big.xlsx');
+    assert.equal(html, '');
+    assert.ok(markdown.startsWith('## Big\n\n| 0 | a\\|b | 0.5 |\n| --- | --- | --- |\n| 1 | a\\|b | 0.5 |\n'));
+    assert.equal(markdown.split('\n').length, 2 + 7_001 + 1);
+    const both = await convert(book, 'big.xlsx', { ...OPTIONS, fields: ['markdown', 'html'] });
+    assert.equal(both.html.split('<tr>').length, 7_002);
+  });
+});
+
+const INSTALLED = existsSync('/usr/lib/libreoffice/program/soffice.bin');
+
+describe('legacy formats go through LibreOffice', { skip: INSTALLED ? false : 'LibreOffice is not installed' }, () => {
+  after(closeLibreOffice);
+
+  test('doc/report.doc', async () => {
+    assert.equal(
+      (await markdownOf('doc/report.doc')).trim(),
+      `${REPORT_TOP}Ratio holds.\n\nBoxed once.\n\n${REPORT_END}`,
+    );
+  });
+
+  test('rtf/report.rtf', async () => {
+    assert.equal((await markdownOf('rtf/report.rtf')).trim(), `${REPORT_TOP}Ratio holds.\n\n${REPORT_END}`);
+  });
+
+  test('xls/counts.xls, with nothing on a disk', async () => {
+    await closeLibreOffice();
+    assert.equal((await markdownOf('xls/counts.xls', true)).trim(), counts('5/6/2024', '#N/A'));
+    const left = readdirSync(tmpdir()).filter((name) => name.startsWith(`parsemesh-office-${process.pid}`));
+    if (existsSync('/dev/shm')) assert.equal(left.length, 0);
+  });
+
+  test('a caller who leaves stops the work, and the next job runs', async () => {
+    const leave = AbortSignal.abort();
+    const file = { bytes: fixture('doc/report.doc'), fileName: 'a.doc', extension: '.doc' };
+    await assert.rejects(convertOffice(file, OPTIONS, { ...context(), signal: leave }), { code: 'REQUEST_TIMEOUT' });
+    assert.match(await markdownOf('doc/report.doc'), /Field report/);
+  });
+
+  test('rubbish behind the right first bytes is corrupt', async () => {
+    await assert.rejects(convert(Buffer.from(`{\\rt${'\0'.repeat(100)}`), 'a.rtf'), { code: 'DOCUMENT_CORRUPT' });
+  });
+
+  test('its files are gone once it is closed', async () => {
+    await closeLibreOffice();
+    const left = [tmpdir(), '/dev/shm'].filter((folder) => existsSync(folder)).flatMap((folder) => readdirSync(folder));
+    assert.deepEqual(
+      left.filter((name) => name.startsWith(`parsemesh-office-${process.pid}`)),
+      [],
+    );
+  });
+});
+
+describe('hostile and broken files are faults of the document', () => {
+  const main = (xml: string) =>
+    zipOf([
+      { name: '[Content_Types].xml', content: '<Types/>' },
+      { name: 'word/document.xml', content: xml },
+    ]);
+
+  const cases: [what: string, bytes: Uint8Array, fileName: string, code: string][] = [
+    ['nothing', new Uint8Array(0), 'a.docx', 'DOCUMENT_CORRUPT'],
+    ['a cut container', fixture('docx/report.docx').subarray(0, 900), 'a.docx', 'DOCUMENT_CORRUPT'],
+    ['a body that is no XML', main('words'), 'a.docx', 'DOCUMENT_CORRUPT'],
+    ['a document without a body', main('<w:document/>'), 'a.docx', 'DOCUMENT_CORRUPT'],
+    [
+      'elements nested past the limit',
+      main(`<w:document><w:body>${'<w:sdt>'.repeat(1100)}`),
+      'a.docx',
+      'DOCUMENT_TOO_COMPLEX',
+    ],
+    [
+      'declared entities',
+      main('<!DOCTYPE x [<!ENTITY a "b">]><w:document><w:body/></w:document>'),
+      'a.docx',
+      'DOCUMENT_TOO_COMPLEX',
+    ],
+    ['a plain ZIP file', zipOf([{ name: 'notes.txt', content: 'x' }]), 'a.docx', 'UNSUPPORTED_FILE_TYPE'],
+    [
+      'an encrypted part',
+      zipOf([{ name: '[Content_Types].xml', content: 'x', flags: 1 }]),
+      'a.docx',
+      'DOCUMENT_ENCRYPTED',
+    ],
+    [
+      'an encrypted OpenDocument file',
+      zipOf([
+        { name: 'mimetype', content: 'application/vnd.oasis.opendocument.text', method: 0 },
+        {
+          name: 'META-INF/manifest.xml',
+          content: '<m:manifest><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>',
+        },
+        { name: 'content.xml', content: 'rubbish' },
+      ]),
+      'a.odt',
+      'DOCUMENT_ENCRYPTED',
+    ],
+    [
+      'a binary container of nothing',
+      Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(2000)]),
+      'a.doc',
+      'DOCUMENT_CORRUPT',
+    ],
+    ['rubbish called .xls', Buffer.alloc(3000, 7), 'a.xls', 'DOCUMENT_CORRUPT'],
+  ]; // prettier-ignore
+
+  for (const [what, bytes, fileName, code] of cases)
+    test(what, async () => {
+      await assert.rejects(convert(bytes, fileName), { code });
+    });
+
+  test('deep tables and text boxes are read or refused, never a crash', async () => {
+    const depth = 240;
+    const nested =
+      '<w:tbl><w:tr><w:tc>'.repeat(depth) +
+      '<w:p><w:r><w:t>core</w:t></w:r></w:p>' +
+      '</w:tc></w:tr></w:tbl>'.repeat(depth);
+    const { html } = await convert(main(`<w:document><w:body>${nested}</w:body></w:document>`), 'a.docx');
+    assert.match(html, /core/);
+    const boxes = `${'<w:p><w:r><w:pict><v:textbox><w:txbxContent>'.repeat(150)}<w:p><w:r><w:t>inmost</w:t></w:r></w:p>`;
+    const boxed = await convert(main(`<w:document><w:body>${boxes}</w:body></w:document>`), 'a.docx');
+    assert.equal(boxed.html.split('inmost').length, 2);
+  });
+
+  test('repeated cells of an OpenDocument sheet are bounded', async () => {
+    const cell = '<table:table-cell table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell>';
+    const row = `<table:table-row table:number-rows-repeated="1048576">${cell}</table:table-row>`;
+    const bomb = zipOf([
+      { name: 'mimetype', content: 'application/vnd.oasis.opendocument.spreadsheet', method: 0 },
+      {
+        name: 'content.xml',
+        content: `<o:document-content><o:body><o:spreadsheet><table:table>${row}</table:table></o:spreadsheet></o:body></o:document-content>`,
+      },
+    ]); // prettier-ignore
+    await assert.rejects(convert(bomb, 'a.ods'), { code: 'DOCUMENT_TOO_COMPLEX' });
+  });
+});
