@@ -1,8 +1,25 @@
 // The html service: HTML, XHTML and EPUB files into the interchange.
 import { conversionHandler } from '#shared/document/convert.ts';
+import { renderRecord } from '#shared/document/render.ts';
 import { convertEpub } from './epub.ts';
 import { convertHtml } from './html.ts';
 
 export const handle = conversionHandler(async (file, options) =>
   file.extension === '.epub' ? convertEpub(file, options) : convertHtml(file),
 );
+
+const SAMPLE =
+  '<html lang="en"><head><title>t</title><meta name="a" content="b"></head><body><nav><a href="/">n</a></nav><main><h1>t</h1><p>a <b>b</b> <a href="https://x.example/">c</a></p><ul><li>d</li></ul><table><tr><th>e</th></tr><tr><td>f</td></tr></table></main></body></html>';
+
+/** Runs the pipeline once, so that the first page does not pay for loading it. */
+export async function warm(): Promise<void> {
+  renderRecord(convertHtml({ bytes: Buffer.from(SAMPLE.repeat(20)), fileName: 'sample.html', extension: '.html' }), {
+    fields: ['markdown', 'html', 'links', 'images'],
+    includeTags: [],
+    excludeTags: ['nav'],
+    onlyMainContent: true,
+    blockAds: true,
+    removeBase64Images: true,
+    pdf: { mode: 'auto', pages: false, blocks: false, pageMarkers: false },
+  });
+}

@@ -56,12 +56,19 @@ function keepFormula(script: Element): boolean {
   return true;
 }
 
-/** Removes advertisements and cookie pop-ups by well-known names, in place; never the element that holds most of the page's text. */
-export function removeAds(roots: readonly ChildNode[]): void {
+/**
+ * Removes advertisements and cookie pop-ups by well-known names, in place; never the element that holds most of the
+ * page's text, nor one that is, or is around, an element the caller asked for by selector.
+ */
+export function removeAds(roots: readonly ChildNode[], asked: readonly Element[] = []): void {
+  const kept = new Set<Element>();
+  for (const element of asked)
+    for (let up: Element | null = element; isElement(up) && !kept.has(up); up = isElement(up.parent) ? up.parent : null)
+      kept.add(up);
   const found: Element[] = [];
   const verdicts = new Map<string, boolean>();
   walk(roots, (node) => {
-    if (!isElement(node) || NEVER_ADS.has(node.name)) return true;
+    if (!isElement(node) || NEVER_ADS.has(node.name) || kept.has(node)) return true;
     if (!isAd(node, verdicts)) return true;
     found.push(node);
     return false;

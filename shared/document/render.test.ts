@@ -81,6 +81,8 @@ test('ads and cookie pop-ups go, words that only look like them stay', () => {
   const html =
     '<main><div class="ad-slot">Soap</div><div id="onetrust-banner-sdk">Cookies</div><p class="headline address shadow">Roads</p></main>';
   assert.equal(render(webpage(html)).fields.markdown, 'Roads');
+  assert.equal(render(webpage(html), { includeTags: ['main'] }).fields.markdown, 'Roads');
+  assert.equal(render(webpage(html), { includeTags: ['.ad-slot'] }).fields.markdown, 'Soap');
   assert.equal(render(webpage(html), { blockAds: false }).fields.markdown, 'Soap\n\nCookies\n\nRoads');
 });
 

@@ -93,6 +93,8 @@ function selectScope(
     options.includeTags.length + options.excludeTags.length > 0 ? selectorEngine(tree.document) : undefined;
   const included = engine ? selectAll(engine, options.includeTags) : [];
   const excluded = new Set(engine ? selectAll(engine, options.excludeTags) : []);
+  const webpage = document.genre === 'webpage';
+  if (options.blockAds && webpage) removeAds(tree.body.children, included);
   let scope: ChildNode[];
   if (options.includeTags.length > 0) {
     scope = outermost(included).flatMap((element): ChildNode[] =>
@@ -100,8 +102,6 @@ function selectScope(
     );
     if (scope.length === 0) warnings.push('includeTags matched nothing in this document');
   } else {
-    const webpage = document.genre === 'webpage';
-    if (options.blockAds && webpage) removeAds(tree.body.children);
     if (options.onlyMainContent) {
       const footnotes = findFootnotes(tree.body.children);
       scope = webpage ? webpageContent(tree, footnotes) : documentContent(tree, footnotes);
