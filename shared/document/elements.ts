@@ -10,7 +10,7 @@ export const VOID = names(
 
 /** Elements that stand on lines of their own. */
 export const BLOCK = names(
-  'address article aside blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav ol optgroup p plaintext pre search section summary table tbody td tfoot th thead tr ul xmp',
+  'address article aside blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav noframes ol optgroup p plaintext pre search section summary table tbody td tfoot th thead tr ul xmp',
 );
 
 /** Elements whose start closes an open paragraph (HTML Standard, 13.2.6.4.7). */
@@ -38,5 +38,5 @@ export const HEAD_CONTENT = names('title meta link base basefont bgsound style s
 
 /** Elements that show nothing a text could say. */
 export const SILENT = names(
-  'audio base canvas col colgroup datalist embed head iframe frame input link meta meter noembed noframes noscript option optgroup param progress script select source style svg template textarea title track video area object applet',
+  'audio base canvas col colgroup datalist embed head iframe frame input link meta meter noembed noscript option optgroup param progress script select source style svg template textarea title track video area object applet',
 );

@@ -35,12 +35,11 @@ const MAIN_SHARE = 0.25;
 const ARTICLE_SHARE = 0.5;
 /** A link list: this share of its text is links, at least so many, each shorter than a sentence. */
 const LINK_LIST = { density: 0.8, links: 4, averageLength: 30 };
-/** Less than this, from a page that has much more, means that the furniture rules took the content. */
-const SUSPICIOUSLY_LITTLE = {
-  characters: 250,
-  share: 0.05,
-  /** The same where no element is marked as the main one, so that class words alone decided. */ shareOfUnmarked: 0.25,
-};
+/**
+ * Less than this, from a page that has much more, means that the furniture rules took the content. `unmarked`: the same
+ * where no element is marked as the main one and class words alone decided; a small page has too little to judge by.
+ */
+const SUSPICIOUSLY_LITTLE = { characters: 250, share: 0.05, unmarkedShare: 0.15, unmarkedPage: 600 };
 
 interface Measure {
   /** Characters that are not space, in all and inside links. */
@@ -82,8 +81,15 @@ export function webpageContent(tree: HtmlTree, footnotes: Footnotes): ChildNode[
   const roots = chooseRoots(body, whole, furniture, total - furnitureText);
   const bodyAlone = roots.length === 1 && roots[0] === body;
   const remaining = roots.reduce((sum, root) => sum + textWithout(root, whole, furniture), 0);
-  const tooLittle = remaining < SUSPICIOUSLY_LITTLE.characters && remaining < total * SUSPICIOUSLY_LITTLE.share;
-  if (tooLittle || (bodyAlone && remaining < total * SUSPICIOUSLY_LITTLE.shareOfUnmarked)) {
+  const tooLittle =
+    remaining === 0 ||
+    (total >= SUSPICIOUSLY_LITTLE.unmarkedPage &&
+      remaining < SUSPICIOUSLY_LITTLE.characters &&
+      remaining < total * SUSPICIOUSLY_LITTLE.share);
+  if (
+    tooLittle ||
+    (bodyAlone && total >= SUSPICIOUSLY_LITTLE.unmarkedPage && remaining < total * SUSPICIOUSLY_LITTLE.unmarkedShare)
+  ) {
     const elementsOnly = new Set(
       [...furniture].filter((element) => /^(?:nav|header|footer|aside)$/.test(element.name)),
     );
@@ -191,7 +197,7 @@ function furnitureOf(body: Element, measures: Map<Element, Measure>, total: numb
     if (kept.has(node) || mains.has(node)) return true;
     if (!isFurniture(node, verdicts, onlyHeading)) return true;
     const plain = node.name === 'nav' || node.name === 'footer' || node.name === 'aside' || node.name === 'header';
-    if (!plain && (measures.get(node)?.text ?? 0) > total / 2) return true;
+    if (!plain && total >= SUSPICIOUSLY_LITTLE.unmarkedPage && (measures.get(node)?.text ?? 0) > total / 2) return true;
     furniture.add(node);
     return false;
   });

@@ -15,6 +15,8 @@ export interface MarkdownOptions {
   webpage: boolean;
   /** Where the notes were numbered for a larger whole than `nodes`. */
   footnotes?: Footnotes;
+  /** The nodes were picked from different places: none carries on the paragraph of the one before. */
+  apart?: boolean;
 }
 
 /** Markdown of the nodes, without blank lines at its ends. */
@@ -24,7 +26,8 @@ export function toMarkdown(nodes: readonly ChildNode[], options: MarkdownOptions
     holders: findBlockHolders(nodes),
   };
   const renderer = new BlockRenderer(scope, options.webpage);
-  renderer.blocks(nodes, []);
+  if (options.apart) for (const node of nodes) renderer.blocks([node], []);
+  else renderer.blocks(nodes, []);
   return renderer.writer.toString();
 }
 

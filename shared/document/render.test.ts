@@ -43,6 +43,9 @@ test('onlyMainContent, includeTags and excludeTags choose the scope of every fie
     render(webpage(PAGE), { includeTags: ['main'], excludeTags: ['p'] }).fields.html,
     '<main><h1>T</h1></main>',
   );
+  const picked = render(webpage(PAGE), { includeTags: ['a'] }).fields;
+  assert.equal(picked.markdown, '[Nav](https://a.example/nav)\n\n[one](https://a.example/1)');
+  assert.equal(picked.html, '<a href="https://a.example/nav">Nav</a>\n<a href="https://a.example/1">one</a>');
   const nothing = render(webpage(PAGE), { includeTags: ['.absent'] });
   assert.equal(nothing.fields.markdown, '');
   assert.equal(nothing.warnings.length, 1);
@@ -54,6 +57,12 @@ test('a page that is all furniture still gives its text', () => {
     render(webpage('<div class="sidebar"><p>All of the page stands here.</p></div>')).fields.markdown,
     'All of the page stands here.',
   );
+});
+
+test('class words tell furniture on a page of plain divs', () => {
+  const html =
+    '<div class="header">Head</div><div id="sidebar">Side</div><p>text</p><div class="footer">A foot longer than the text</div>';
+  assert.equal(render(webpage(html)).fields.markdown, 'text');
 });
 
 test('a title block without links is no site header; an article keeps its head', () => {

@@ -72,9 +72,11 @@ function renderTree(document: ConvertedDocument, options: RenderOptions): Render
   // Before addresses are settled: a note is found by the fragment that its reference names.
   const footnotes = findFootnotes(scope);
   removeElements(settleAddresses(scope, base, options.removeBase64Images));
+  const apart = options.includeTags.length > 0 && scope !== tree.body.children;
   for (const field of options.fields) {
-    if (field === 'markdown') fields.markdown = toMarkdown(scope, { webpage, footnotes });
-    else if (field === 'html') fields.html = serialize(scope);
+    if (field === 'markdown') fields.markdown = toMarkdown(scope, { webpage, footnotes, apart });
+    else if (field === 'html')
+      fields.html = apart ? scope.map((node) => serialize([node])).join('\n') : serialize(scope);
     else if (field === 'links') fields.links = listLinks(scope);
     else if (field === 'images') fields.images = listImages(scope);
   }
