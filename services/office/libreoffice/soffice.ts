@@ -190,7 +190,7 @@ class Office {
     if (!this.#ended) {
       const ended = new Promise<void>((resolve) => this.#process.once('exit', () => resolve()));
       this.#process.kill('SIGKILL');
-      await Promise.race([ended, sleep(2_000)]);
+      await Promise.race([ended, sleep(2_000, undefined, { ref: false })]);
     }
     this.removeFiles();
   }

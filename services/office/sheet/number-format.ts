@@ -375,9 +375,7 @@ function formatNumber(section: Section, value: number, signed: boolean): string 
     power = width > 1 ? Math.floor(power / width) * width : power;
     size /= 10 ** power;
   }
-  // The shortest decimal form first: what is rounded is what the user typed, not its binary neighbour.
-  let shown = Number(size.toPrecision(15)).toFixed(Math.min(decimalPattern.length, 30));
-  if (shown.includes('e')) shown = generalNumber(size);
+  const shown = roundedDecimal(size, Math.min(decimalPattern.length, 30));
   let [whole = '0', decimals = ''] = shown.split('.');
   const needed = decimalPattern.replace(/[#?]+$/, '').length;
   while (decimals.length > needed && decimals.endsWith('0')) decimals = decimals.slice(0, -1);
@@ -396,6 +394,15 @@ interface Shown {
   integerEnd: number;
   exponent: number;
   grouped: boolean;
+}
+
+/** Rounded half up in decimal: what counts is what was typed (1.005), not its binary neighbour below. */
+function roundedDecimal(size: number, decimals: number): string {
+  const typed = size.toPrecision(15);
+  const scaled = typed.includes('e') ? Number.NaN : Math.round(Number(`${typed}e${decimals}`));
+  const rounded = scaled <= Number.MAX_SAFE_INTEGER ? Number(`${scaled}e-${decimals}`) : size;
+  const shown = rounded.toFixed(decimals);
+  return shown.includes('e') ? generalNumber(size) : shown;
 }
 
 /** Puts the digits where the placeholders stand; literals inside a number (phone numbers) split them from the right. */

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { convertCsv } from './convert.ts';
+import { sniffDialect } from './dialect.ts';
+
+const OPTIONS: RenderOptions = {
+  fields: ['markdown'],
+  includeTags: [],
+  excludeTags: [],
+  onlyMainContent: true,
+  blockAds: true,
+  removeBase64Images: true,
+  pdf: { mode: 'auto', pages: false, blocks: false, pageMarkers: false },
+};
+
+const CONTEXT: JobContext = {
+  signal: AbortSignal.timeout(60_000),
+  deadline: Date.now() + 60_000,
+  volatile: false,
+  call: () => Promise.reject(new Error('the csv service calls nobody')),
+};
+
+const convert = (content: string | Uint8Array, options = OPTIONS) =>
+  convertCsv({ bytes: Buffer.from(content as string), fileName: 'a.csv', extension: '.csv' }, options, CONTEXT);
+
+const fixture = (name: string): Buffer => readFileSync(new URL(`../../fixtures/csv/${name}`, import.meta.url));
+
+const lines = (...rows: string[]) => rows.join('\n');
+
+describe('tables', () => {
+  const cases: [what: string, content: string | Uint8Array, markdown: string][] = [
+    [
+      'semicolons in Latin-1, a quoted line break, an empty row',
+      fixture('semicolon-latin1.csv'),
+      lines(
+        '| By | Sum | Merknad |',
+        '| --- | --- | --- |',
+        '| Tromsø | 1 234,50 | to<br>linjer |',
+        '| Bodø | 7,25 |  |',
+      ),
+    ],
+    ['a sep= line', fixture('sep-hint.csv'), lines('| a | b |', '| --- | --- |', '| 1,5 | 2;5 |')],
+    [
+      'tabs in UTF-16 with a mark',
+      Buffer.from('\uFEFFa\tb\r\n1\t2\r\n', 'utf16le'),
+      lines('| a | b |', '| --- | --- |', '| 1 | 2 |'),
+    ],
+    ['a UTF-8 mark', '\uFEFF"a",b\n1,2', lines('| a | b |', '| --- | --- |', '| 1 | 2 |')],
+    ['doubled quotes', 'a,b\n"say ""hi""",2', lines('| a | b |', '| --- | --- |', '| say "hi" | 2 |')],
+    ['escaped quotes', 'a,b\n"say \\"hi\\", you",2', lines('| a | b |', '| --- | --- |', '| say "hi", you | 2 |')],
+    [
+      'short and long rows',
+      'a,b\n1\n1,2,3',
+      lines('| a | b |  |', '| --- | --- | --- |', '| 1 |  |  |', '| 1 | 2 | 3 |'),
+    ],
+    [
+      'pipes, backslashes and formulas',
+      'a,b\n=1+2|3,\\*',
+      lines('| a | b |', '| --- | --- |', '| =1+2\\|3 | \\\\\\* |'),
+    ],
+    ['a header alone', 'a,b\n', lines('| a | b |', '| --- | --- |')],
+    ['one column', 'name\nAda\nGrace\n', lines('| name |', '| --- |', '| Ada |', '| Grace |')],
+    ['old Mac line ends', 'a,b\r1,2\r', lines('| a | b |', '| --- | --- |', '| 1 | 2 |')],
+    ['a quote that never closes', 'a,b\n"1,2\n3,4\n', lines('| a | b |', '| --- | --- |', '| "1 | 2 |', '| 3 | 4 |')],
+    ['a stray quote', 'a,b\n5" disk,2\n', lines('| a | b |', '| --- | --- |', '| 5" disk | 2 |')],
+    ['markup', 'a,b\n<b>x</b>,&amp;\n', lines('| a | b |', '| --- | --- |', '| \\<b>x\\</b> | \\&amp; |')],
+    ['blank lines alone', '\n \n\n', ''],
+  ]; // prettier-ignore
+
+  for (const [what, content, markdown] of cases)
+    test(what, async () => assert.equal((await convert(content)).markdown, markdown));
+});
+
+describe('dialects', () => {
+  const cases: [content: string, delimiter: string][] = [
+    ['a;b\n1,5;2,5\n', ';'],
+    ['x;7,25\ny;8,50\n', ';'],
+    ['7,25\t8,5\n1,25\t2,5\n', '\t'],
+    ['a,b;c,d\n1,2;3,4\n', ','],
+    ['"a;b",c\n"d;e",f\n', ','],
+    ['a|b\n1|2\n', '|'],
+    ['just one column\nof text\n', ','],
+  ];
+  for (const [content, delimiter] of cases)
+    test(JSON.stringify(content), () => assert.equal(sniffDialect(content).delimiter, delimiter));
+});
+
+test('HTML is made where it is asked for, and says the same', async () => {
+  assert.equal((await convert('a,b\n1,2')).html, '');
+  const { html, metadata } = await convert('a,b\n1,<2\n', { ...OPTIONS, fields: ['markdown', 'html'] });
+  assert.equal(html, '<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td>&lt;2</td></tr>\n</table>');
+  assert.equal(metadata.contentType, 'text/csv');
+});
+
+test('five thousand columns are a table, more than the limit are refused', async () => {
+  const row = (columns: number) => Array.from({ length: columns }, (_, i) => `c${i}`).join(',');
+  assert.match((await convert(`${row(5_000)}\n${row(5_000)}`)).markdown ?? '', /\| c4999 \|\n/);
+  await assert.rejects(convert(row(DOCUMENT_LIMITS.csvColumns + 1)), { code: 'DOCUMENT_TOO_COMPLEX' });
+});
+
+test('one long row does not multiply many short ones', async () => {
+  const wide = Array.from({ length: 20_000 }, () => 'x').join(',');
+  const { markdown = '' } = await convert(`${wide}\n${'1\n'.repeat(5_000)}`);
+  assert.ok(markdown.length < 500_000, `${markdown.length} units`);
+  assert.ok(markdown.endsWith('\n| 1 |'));
+});

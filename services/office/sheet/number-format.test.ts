@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileFormat, generalNumber } from './number-format.ts';
+
+const cases: [code: string, value: number, shown: string][] = [
+  ['General', 0.1 + 0.2, '0.3'],
+  ['General', 1e21, '1E+21'],
+  ['0', 2.5, '3'],
+  ['0.00', 1.005, '1.01'],
+  ['0.00', -0.001, '0.00'],
+  ['#,##0', 1234567, '1,234,567'],
+  ['#,##0.00', -1234.5, '-1,234.50'],
+  ['#,##0;(#,##0)', -1234, '(1,234)'],
+  ['#,##0.0##', 1234.5, '1,234.5'],
+  ['0%', 0.125, '13%'],
+  ['0.0%', 0.125, '12.5%'],
+  ['$#,##0.00', 12, '$12.00'],
+  ['[$€-407] #,##0.00', 1234.5, '€ 1,234.50'],
+  ['#,##0.00 "kr"', 5, '5.00 kr'],
+  ['#,##0,', 1234567, '1,235'],
+  ['0.0,,"M"', 1_250_000, '1.3M'],
+  ['0.00E+00', 12345, '1.23E+04'],
+  ['# ?/?', 1.5, '1 1/2'],
+  ['000-00-0000', 123456789, '123-45-6789'],
+  ['00000', 42, '00042'],
+  ['[>=1000]#,##0;[Red]0.0', 12, '12.0'],
+  ['"yes";"no";"none"', 0, 'none'],
+  ['"yes";"no";"none"', -1, 'no'],
+  ['_(* #,##0_);_(* (#,##0);_(* "-"_)', 0, '-'],
+  ['yyyy-mm-dd', 45418, '2024-05-06'],
+  ['d-mmm-yy', 45418, '6-May-24'],
+  ['dddd, mmmm d', 45418, 'Monday, May 6'],
+  ['m/d/yyyy h:mm AM/PM', 45418.75, '5/6/2024 6:00 PM'],
+  ['hh:mm:ss', 0.999999, '00:00:00'],
+  ['mm:ss.0', 0.0007, '01:00.5'],
+  ['[h]:mm', 1.5, '36:00'],
+  ['yyyy-mm-dd', 1, '1900-01-01'],
+];
+
+for (const [code, value, shown] of cases)
+  test(`${code} shows ${value} as ${shown}`, () => assert.equal(compileFormat(code, false)(value), shown));
+
+test('days of the 1904 epoch', () => assert.equal(compileFormat('yyyy-mm-dd', true)(43956), '2024-05-06'));
+
+test('codes that make no sense still show a number', () => {
+  for (const code of ['[', '"', '\\', '[$', ';;;;;', '0.0.0.0', '#'.repeat(2_000), 'y'.repeat(500), '*'])
+    assert.equal(typeof compileFormat(code, false)(-1234.5), 'string');
+  assert.equal(generalNumber(Number.NaN), 'NaN');
+});
