@@ -1,5 +1,6 @@
 // Writes a cleaned tree as GitHub-flavoured Markdown, block by block, in time linear in its size.
-// Turndown (154 ms on a 392 KB page, and it would build a second DOM) was measured against this and left out.
+// Turndown with its GFM plugin, HTML to Markdown in one process beside this: 80 against 31 CPU ms on a 383 KB page, 59 against 22 on 278 KB
+// (medians of 7, 2 shared cores); it would also build a second DOM.
 import type { ChildNode, Element } from 'domhandler';
 import { collectInline, linkOf, type MarkdownScope, marksOf } from './collect.ts';
 import { classWords, findBlockHolders, isElement, isText, walk } from './dom.ts';
