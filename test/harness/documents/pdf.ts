@@ -8,9 +8,17 @@ export interface PdfPage {
   table?: readonly (readonly string[])[];
 }
 
+/** A document whose dates do not depend on the day, so that the same words make the same bytes. */
+async function createDocument(): Promise<PDFDocument> {
+  const document = await PDFDocument.create();
+  document.setCreationDate(new Date('2024-05-01T12:00:00Z'));
+  document.setModificationDate(new Date('2024-05-01T12:00:00Z'));
+  return document;
+}
+
 /** Draws one page per item on A4: the title at 24 pt, lines at 11 pt as paragraphs of their own, a ruled table. */
 export async function pdf(pages: readonly PdfPage[], { title }: { title?: string } = {}): Promise<Uint8Array> {
-  const document = await PDFDocument.create();
+  const document = await createDocument();
   if (title !== undefined) document.setTitle(title);
   const plain = await document.embedFont(StandardFonts.Helvetica);
   const bold = await document.embedFont(StandardFonts.HelveticaBold);
@@ -45,7 +53,7 @@ export async function pdf(pages: readonly PdfPage[], { title }: { title?: string
 
 /** A PDF whose pages are pictures alone, as a scanner makes them; the same bytes are embedded once. */
 export async function imagePdf(pngs: readonly Uint8Array[]): Promise<Uint8Array> {
-  const document = await PDFDocument.create();
+  const document = await createDocument();
   const embedded = new Map<Uint8Array, PDFImage>();
   for (const bytes of pngs) {
     const image = embedded.get(bytes) ?? (await document.embedPng(bytes));
@@ -57,7 +65,7 @@ export async function imagePdf(pngs: readonly Uint8Array[]): Promise<Uint8Array>
 
 /** A PDF of `count` pages without a mark on them. */
 export async function blankPdf(count = 1): Promise<Uint8Array> {
-  const document = await PDFDocument.create();
+  const document = await createDocument();
   for (let index = 0; index < count; index++) document.addPage([595, 842]);
   return document.save();
 }
