@@ -173,11 +173,45 @@ function readEvidence(
   inner.forEach((band, n) => {
     // Below a heavy rule that closed a table with a head, the next begins.
     if (evidence.heavy[n - 1] && run.filter((one) => one.length > 0).length >= 2) flush();
-    if (band.length === 0 || isTabular(textRows(band), evidence)) run.push(band);
+    const rows = textRows(band);
+    if (band.length === 0 || (isTabular(rows, evidence) && !isForeign(rows, run))) run.push(band);
     else flush();
   });
+  if (!evidence.zebra) run.push(openBelow(run, evidence, words));
   flush();
   return tables;
+}
+
+/** Columns of prose between two tables whose rules have one width: far fewer and longer pieces a row than the table has. */
+function isForeign(rows: readonly TextRow[], run: readonly Word[][]): boolean {
+  const usual = (some: readonly TextRow[]) => some.map((row) => row.segments.length).sort((a, b) => a - b)[some.length >> 1] ?? 0;
+  const above = usual(run.flatMap((band) => textRows(band)));
+  if (rows.length < 3 || above < 4 || usual(rows) > above * 0.6) return false;
+  const segments = rows.flatMap((row) => row.segments);
+  return segments.reduce((sum, segment) => sum + segment.words.length, 0) / segments.length >= 3;
+}
+
+/** Rows of a head between two rules that no rule closes below: the table's body, up to the first line that is none of its rows. */
+function openBelow(run: readonly Word[][], evidence: Evidence, words: readonly Word[]): Word[] {
+  const filled = run.filter((band) => band.length > 0);
+  const last = evidence.edges.at(-1) ?? 0;
+  if (filled.length !== 1 || run.at(-1) !== undefined && run.at(-1)?.length !== 0) return [];
+  const head = textRows(filled[0] ?? []);
+  const heads = head.reduce((most, row) => (row.segments.length > most.length ? row.segments : most), head[0]?.segments ?? []);
+  if (head.length > 4 || heads.length < 3) return [];
+  const middles = heads.map((segment) => (segment.x0 + segment.x1) / 2);
+  const width = evidence.x1 - evidence.x0;
+  const below = words.filter((word) => word.box.y0 > last - 2 && (word.box.x0 + word.box.x1) / 2 > evidence.x0 - 4 && (word.box.x0 + word.box.x1) / 2 < evidence.x1 + 4);
+  const body: Word[] = [];
+  let floor = last;
+  for (const row of textRows(below)) {
+    const runsOver = row.segments.some((segment) => middles.filter((x) => x > segment.x0 && x < segment.x1).length >= 2);
+    const wide = row.segments.length === 1 && row.box.x1 - row.box.x0 > width * 0.6;
+    if (row.box.y0 - floor > row.size * 1.8 || runsOver || wide) break;
+    body.push(...row.segments.flatMap((segment) => segment.words));
+    floor = row.box.y1;
+  }
+  return body;
 }
 
 /** The row next to the shading, where it is as near as the rows are high. */

@@ -8,7 +8,7 @@ import type { Ruling, Word } from '../source/page-model.ts';
 import { buildGrid, type RawCell } from './grid.ts';
 
 /** Words of one row closer than this, in type sizes, belong to one cell. */
-const CELL_GAP = 0.62;
+const CELL_GAP = 0.5;
 /** Narrowest white space between columns. */
 const COLUMN_GAP = 0.45;
 
@@ -219,7 +219,8 @@ export function joinWrapped(rows: readonly TextRow[], placed: readonly PlacedSeg
       const b = columnsOf(i).size;
       if (b < a || a < Math.max(...placed.map((one) => one.length)) * 0.7) partial++;
     }
-  const bySpacing = wide >= Math.max(1, inner.length * 0.2) && partial >= tight * 0.5;
+  const wraps = lowerCaseStarts(rows.slice(1)) >= 0.25;
+  const bySpacing = wide >= Math.max(1, wraps ? 0 : inner.length * 0.2) && (wraps || partial >= tight * 0.5);
   // Between two edges, lines that carry on one another are one row.
   const running = new Set<number>();
   if (bands.edges.length > 0 && !bySpacing)
