@@ -189,6 +189,23 @@ export class Engine {
     this.#budget.end = cpuMs() + milliseconds;
   }
 
+  /**
+   * Runs a reading that may cost less than what is left.
+   * @returns undefined where it was broken off; the engine is unfit then.
+   */
+  attempt<Result>(milliseconds: number, reading: () => Result): Result | undefined {
+    const { end } = this.#budget;
+    this.#budget.end = Math.min(end, cpuMs() + milliseconds);
+    try {
+      return reading();
+    } catch (error) {
+      if (error instanceof BudgetError) return undefined;
+      throw error;
+    } finally {
+      this.#budget.end = end;
+    }
+  }
+
   /** Hands over the image that the calls after it are about. */
   setImage(image: GreyImage, view: View): void {
     this.#api.SetVariable('tessedit_pageseg_mode', view.segmentation);

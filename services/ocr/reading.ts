@@ -1,6 +1,6 @@
 // Reads one page: puts it right (size, side, slope, head), has the engine read it once, and maps the result back to the page's own pixels.
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
-import { BudgetError, type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
+import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
 import { doubleImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
 import { type Survey, surveyPage } from './survey.ts';
@@ -95,7 +95,7 @@ function readStraight(engine: Engine, { image, dpi, scale }: Prepared, survey: S
   // A page on its side is more often turned clockwise than not; the wrong guess stands on its head, which is found.
   const lying = read(270);
   const confidence = meanConfidence(lying.lines);
-  if (confidence >= LOW_CONFIDENCE) return lying;
+  if (confidence >= LOW_CONFIDENCE || engine.unfit) return lying;
   const standing = read(0);
   return meanConfidence(standing.lines) > confidence ? standing : lying;
 }
@@ -140,12 +140,9 @@ function readRightWayUp(engine: Engine, image: GreyImage, view: View): Reading {
   const first = settleSide({ turn: 0, lines: engine.recognize() }, image.width);
   const confidence = meanConfidence(first.lines);
   if (confidence >= LOW_CONFIDENCE) return first;
-  const second = readOtherwise(
-    engine,
-    image,
-    view,
-    sampleLines(image, laid),
-    Math.max(READS_AT_ALL, confidence + CLEARLY_BETTER),
+  // Where the second look is broken off, what was read before stands.
+  const second = engine.attempt(RETRY_CPU_MS, () =>
+    readOtherwise(engine, image, view, sampleLines(image, laid), Math.max(READS_AT_ALL, confidence + CLEARLY_BETTER)),
   );
   return second && meanConfidence(second.lines) > confidence ? second : first;
 }
@@ -163,14 +160,7 @@ function readOtherwise(
   const best = tried.sort((a, b) => b.score - a.score)[0];
   if (best && best.score >= wanted) return readTurned(engine, image, best.turn, view);
   if (view.thresholding === THRESHOLDING.sauvola) return undefined;
-  engine.allow(RETRY_CPU_MS);
-  try {
-    return readTurned(engine, image, 0, { ...view, thresholding: THRESHOLDING.sauvola });
-  } catch (error) {
-    // What was read before stands; the caller lets go of the engine.
-    if (error instanceof BudgetError) return undefined;
-    throw error;
-  }
+  return readTurned(engine, image, 0, { ...view, thresholding: THRESHOLDING.sauvola });
 }
 
 function toPageLine(line: ReadLine, scale: number, size: { width: number; height: number }): OcrLine {
