@@ -218,7 +218,11 @@ test('a page that costs more than its budget is given up', async () => {
   const engine = await Engine.load(resolveModels([], readLanguageSettings()));
   engine.setImage(fixture('letter'), { dpi: DPI, segmentation: SEGMENTATION.auto, thresholding: THRESHOLDING.otsu });
   assert.equal(engine.unfit, false);
-  assert.equal(engine.attempt(20, () => engine.recognize()), undefined, 'an attempt ends without an error');
+  assert.equal(
+    engine.attempt(20, () => engine.recognize()),
+    undefined,
+    'an attempt ends without an error',
+  );
   assert.equal(engine.unfit, true);
   engine.allow(20);
   assert.throws(() => engine.recognize(), BudgetError);
