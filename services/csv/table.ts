@@ -4,12 +4,13 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { escapeText } from '#shared/document/escape.ts';
 
 const CONTEXT = { lineStart: false, cell: true, link: false };
-/** Texts that no escaping changes, which is most of them. */
-const PLAIN = /^[\p{L}\p{N} .,:;/+()%-]*$/u;
+/** Everything that Markdown or a table line may have to be kept from; most texts hold none of it. */
+const MARKDOWN_LIVE = /[\\`*_<&~|[\]\t-\r\u00a0\u2028\u2029]| {2}/;
+const HTML_LIVE = /[&<>\x00-\x1f]/;
 
 function cellMarkdown(text: string): string {
   const trimmed = text.trim();
-  if (PLAIN.test(trimmed)) return trimmed;
+  if (!MARKDOWN_LIVE.test(trimmed)) return trimmed;
   return trimmed
     .split(/\r\n?|\n/)
     .map((line) => escapeText(line.replace(/\s+/g, ' ').trim(), CONTEXT))
@@ -18,7 +19,7 @@ function cellMarkdown(text: string): string {
 
 function cellHtml(text: string): string {
   const trimmed = text.trim();
-  if (PLAIN.test(trimmed)) return trimmed;
+  if (!HTML_LIVE.test(trimmed)) return trimmed;
   return trimmed
     .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, '')
     .replace(/&/g, '&amp;')
@@ -56,12 +57,13 @@ export class TableWriter {
     if (this.#cells > DOCUMENT_LIMITS.csvCells)
       throw new ParseError('DOCUMENT_TOO_COMPLEX', `The file has more than ${DOCUMENT_LIMITS.csvCells} cells`);
     this.#width = Math.max(this.#width, width);
-    let line = '';
-    if (this.#kind === 'markdown') for (let i = 0; i < width; i++) line += `| ${cellMarkdown(fields[i] ?? '')} `;
-    else {
-      const tag = this.#lines.length === 0 ? 'th' : 'td';
-      for (let i = 0; i < width; i++) line += `<${tag}>${cellHtml(fields[i] ?? '')}</${tag}>`;
-    }
+    const cells: string[] = [];
+    const write = this.#kind === 'markdown' ? cellMarkdown : cellHtml;
+    for (let i = 0; i < width; i++) cells.push(write(fields[i] ?? ''));
+    // Joined at once: a line that grows piece by piece is kept as the tree of its pieces.
+    const tag = this.#lines.length === 0 ? 'th' : 'td';
+    const line =
+      this.#kind === 'markdown' ? `| ${cells.join(' | ')} ` : `<${tag}>${cells.join(`</${tag}><${tag}>`)}</${tag}>`;
     this.#length += line.length;
     if (this.#length > DOCUMENT_LIMITS.fieldLength)
       throw new ParseError('DOCUMENT_TOO_COMPLEX', 'The table that the file makes is too long');

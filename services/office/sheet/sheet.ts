@@ -133,7 +133,11 @@ export function sheetHtml(sheet: Sheet): string {
 
 const CELL_CONTEXT = { lineStart: false, cell: true, link: false };
 
+/** Everything that Markdown or a table line may have to be kept from; most texts hold none of it. */
+const MARKDOWN_LIVE = /[\\`*_<&~|[\]\t-\r\u00a0\u2028\u2029]| {2}|^ | $/;
+
 function cellMarkdown({ text, href }: SheetCell): string {
+  if (href === undefined && !MARKDOWN_LIVE.test(text)) return text;
   const written = text
     .split(/\r\n?|\n/)
     .map((line) => escapeText(line.replace(/\s+/g, ' ').trim(), CELL_CONTEXT))
