@@ -134,10 +134,10 @@ test('no meta name overwrites a documented field or a prototype', () => {
 
 test('a selector that is none is refused by name', () => {
   assert.throws(
-    () => checkSelectors(['p', '.ok', 'a[b=', ':nope', '']),
-    (error) => error instanceof ParseError && error.code === 'BAD_REQUEST' && error.details?.length === 3,
+    () => checkSelectors(['p', '.ok', 'a[b=', ':nope', '', '..x', '#']),
+    (error) => error instanceof ParseError && error.code === 'BAD_REQUEST' && error.details?.length === 5,
   );
-  checkSelectors(['p', '.c', '#i', 'a > b:not(.c)', '[data-x="1"]', 'p:first']);
+  checkSelectors(['p', '.c', '#i', 'a > b:not(.c)', '[data-x="1"]', '[href=".#x"]', '.-a', '.--b', 'p:first']);
 });
 
 test('given Markdown is taken as it is, its HTML only where it is asked for', () => {

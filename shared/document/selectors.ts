@@ -4,6 +4,12 @@ import type { Document, Element } from 'domhandler';
 import { type FieldIssue, ParseError } from '../contract/errors.ts';
 import { isElement } from './dom.ts';
 
+/** A `.` or `#` with no identifier behind it (Selectors 4, section 6.6), which the selector engine lets pass. */
+function namesNothing(selector: string): boolean {
+  const bare = selector.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]]*\]/gs, '');
+  return /[.#](?!-?[_a-z\\\u0080-\uffff]|--)/i.test(bare);
+}
+
 /**
  * Checks selectors before anything is parsed; `field` is the option that they came in.
  * @throws ParseError BAD_REQUEST naming each selector that is not one.
@@ -14,7 +20,7 @@ export function checkSelectors(tags: readonly string[], field: 'includeTags' | '
   const issues: FieldIssue[] = [];
   tags.forEach((tag, index) => {
     try {
-      if (tag.trim() === '') throw new Error('empty');
+      if (tag.trim() === '' || namesNothing(tag)) throw new Error('empty');
       root.find(tag);
     } catch {
       issues.push({ path: `${field}[${index}]`, message: `\`${tag}\` is not a CSS selector`, code: 'custom' });
