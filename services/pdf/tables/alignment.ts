@@ -71,25 +71,16 @@ export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
   const telling = rows.filter((row) => row.segments.length >= Math.max(2, most * 0.5));
   if (telling.length === 0) return undefined;
   const size = telling.map((row) => row.size).sort((a, b) => a - b)[telling.length >> 1] ?? 10;
-  const tolerance = Math.floor(telling.length * 0.08);
-  const events: { x: number; step: number }[] = [];
-  for (const row of telling)
-    for (const segment of row.segments) events.push({ x: segment.x0, step: 1 }, { x: segment.x1, step: -1 });
-  events.sort((a, b) => a.x - b.x || a.step - b.step);
-  const separators: number[] = [];
-  let covering = 0;
-  let openAt: number | undefined;
-  let started = false;
-  for (const event of events) {
-    if (started && openAt !== undefined && covering <= tolerance && event.step > 0 && covering + 1 > tolerance) {
-      if (event.x - openAt >= size * COLUMN_GAP && parts(telling, (openAt + event.x) / 2))
-        separators.push((openAt + event.x) / 2);
-      openAt = undefined;
-    }
-    covering += event.step;
-    if (covering > tolerance) started = true;
-    else if (event.step < 0 && covering === tolerance) openAt = event.x;
-  }
+  const stretches = whiteStretches(telling, 0, size);
+  // A head that spans columns hides the white space between them: a few rows may cross it where most have text on both sides.
+  if (telling.length >= 5)
+    for (const stretch of whiteStretches(telling, Math.max(1, Math.floor(telling.length * 0.15)), size))
+      if (!stretches.some((known) => overlap(known.x0, known.x1, stretch.x0, stretch.x1) > -1) && parts(telling, (stretch.x0 + stretch.x1) / 2, 0.6))
+        stretches.push(stretch);
+  const separators = stretches
+    .map((stretch) => (stretch.x0 + stretch.x1) / 2)
+    .filter((x) => parts(telling, x, 0.2))
+    .sort((left, right) => left - right);
   if (separators.length === 0) return undefined;
   const extents = Array.from({ length: separators.length + 1 }, () => ({ x0: Infinity, x1: -Infinity }));
   for (const row of telling)
@@ -106,11 +97,30 @@ export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
   return { separators, extents };
 }
 
+/** Stretches of x, between the first text and the last, that at most `tolerance` rows cross. */
+function whiteStretches(rows: readonly TextRow[], tolerance: number, size: number): { x0: number; x1: number }[] {
+  const events: { x: number; step: number }[] = [];
+  for (const row of rows) for (const segment of row.segments) events.push({ x: segment.x0, step: 1 }, { x: segment.x1, step: -1 });
+  events.sort((a, b) => a.x - b.x || a.step - b.step);
+  const stretches: { x0: number; x1: number }[] = [];
+  let covering = 0;
+  let openAt: number | undefined;
+  for (const event of events) {
+    const before = covering;
+    covering += event.step;
+    if (before <= tolerance && covering > tolerance) {
+      if (openAt !== undefined && event.x - openAt >= size * COLUMN_GAP) stretches.push({ x0: openAt, x1: event.x });
+      openAt = undefined;
+    } else if (before > tolerance && covering <= tolerance) openAt = event.x;
+  }
+  return stretches;
+}
+
 /** Whether enough rows have text on both sides of `x`. */
-function parts(rows: readonly TextRow[], x: number): boolean {
+function parts(rows: readonly TextRow[], x: number, share: number): boolean {
   let both = 0;
   for (const row of rows) if (row.segments.some((s) => s.x1 <= x) && row.segments.some((s) => s.x0 >= x)) both++;
-  return both >= Math.max(1, rows.length * 0.2);
+  return both >= Math.max(1, rows.length * share);
 }
 
 function columnAt(separators: readonly number[], x: number): number {
