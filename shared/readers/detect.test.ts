@@ -51,6 +51,7 @@ const wins: [fileName: string, head: Buffer, extension: string, container: strin
   ['a.doc', latin('<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">'), '.xhtml', 'markup'],
   ['a.pdf', latin(`${'x'.repeat(1000)}\n%PDF-1.4`), '.pdf', 'pdf'],
   ['a.pdf', latin('\0\0\n%PDF-1.4'), '.pdf', 'pdf'],
+  ['a.xls', latin('Navn\tSum\r\nOslo\t3\r\n'), '.csv', 'text'],
   ['a.xls', latin('<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook>'), '.xls', 'markup'],
 ];
 
@@ -67,6 +68,8 @@ test('without an extension the content type decides', () => {
 
 const refusals: [fileName: string, head: Buffer, says: RegExp][] = [
   ['a.pdf', PNG, /says PDF .* content is a PNG image/],
+  ['a.docx', Buffer.alloc(0), /content is empty/],
+  ['a.xls', TEXT, /content is plain text/],
   ['a.docx', TEXT, /says Word .* content is plain text/],
   ['a.pdf', zip('notes.txt'), /content is a ZIP archive/],
   ['a.csv', latin('\0\x01\x02\x03binary\0\0'), /unknown binary data/],

@@ -70,6 +70,8 @@ const PDF_HEADER_WITHIN = 1024;
 const OFFICE_XML =
   /<\?mso-application\b|urn:schemas-microsoft-com:office:spreadsheet|schemas\.microsoft\.com\/office\/(?:word\/2003\/wordml|2006\/xmlPackage)/;
 
+const TABBED_ROWS = /^[^\t\n]*\t[^\n]*\n[^\t\n]*\t/;
+
 function startsWith(bytes: Uint8Array, magic: readonly number[], offset = 0): boolean {
   return magic.every((byte, i) => bytes[offset + i] === byte);
 }
@@ -139,6 +141,7 @@ function sniffText(head: Uint8Array): SniffedContent {
 
 /** Tells by the first bytes (up to 8192) what a file is. Never throws. */
 export function sniffContent(head: Uint8Array): SniffedContent {
+  if (head.length === 0) return { kind: 'text', label: 'empty' };
   if (startsWith(head, [0x50, 0x4b, 0x03, 0x04]) || startsWith(head, [0x50, 0x4b, 0x05, 0x06])) return sniffZip(head);
   if (startsWith(head, OLE_MAGIC)) return { kind: 'ole', label: 'a binary Office document' };
   if (BARE_BIFF.some((magic) => startsWith(head, magic)))
@@ -220,6 +223,8 @@ export function detectFormat(input: DetectInput): DetectedFormat {
       break;
     case 'text':
       if (stated.container === 'text' || stated.container === 'markup') return detected(stated);
+      // Programs that export "Excel" often write tabs between the cells and leave it at that.
+      if (stated.extension === '.xls' && TABBED_ROWS.test(decodeText(head).text)) return detected(rowOf('.csv'));
       if (stated.container === 'pdf' && ascii(head, 0, PDF_HEADER_WITHIN).includes('%PDF-')) return detected(stated);
       break;
     case 'foreign':
