@@ -1,6 +1,7 @@
 // Every way a body can be wrong: each gets its documented 4xx with a message that says what to do, and the server goes on.
 import assert from 'node:assert/strict';
-import { BOUNDARY, multipart, parse, send, sendParts, sendRaw } from '../harness/client.ts';
+import { gzipSync } from 'node:zlib';
+import { BOUNDARY, errorBody, multipart, parse, send, sendParts, sendRaw } from '../harness/client.ts';
 import { docx, zip } from '../harness/documents.ts';
 import { badInput, goesOn, page, type Row, refused, SMALL_CSV } from './row.ts';
 
@@ -266,5 +267,38 @@ export const rows: Row[] = [
       assert.ok(answer.status === 200 || answer.status === 422, answer.text.slice(0, 300));
       await goesOn(product);
     },
+  },
+  {
+    name: 'bad input: a body that says it is gzip',
+    run: async (product) => {
+      const { body, contentType } = multipart([FILE]);
+      const answer = await send(product, {
+        body: gzipSync(body),
+        headers: { 'content-type': contentType, 'content-encoding': 'gzip' },
+      });
+      errorBody(answer, 400, 'BAD_REQUEST');
+      await goesOn(product);
+    },
+  },
+  {
+    name: 'bad input: raw bytes that are no HTTP, and a header too large: the server goes on',
+    run: async (product) => {
+      await sendRaw(product, '\u0000\u0001\u0002 not http\r\n\r\n', 1_000);
+      await sendRaw(product, `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(100_000)}\r\n\r\n`, 1_000).catch(
+        () => '',
+      );
+      await goesOn(product);
+    },
+  },
+  {
+    name: 'bad input: options that name a prototype, deep in a format',
+    run: (product) =>
+      badInput(
+        product,
+        parse(product, { ...SMALL_CSV, options: '{"formats":[{"type":"markdown","constructor":{"x":1}}]}' }),
+        400,
+        'BAD_REQUEST',
+        /constructor|unknown/i,
+      ),
   },
 ];

@@ -191,6 +191,10 @@ const SILENT: readonly (readonly [name: string, nothing: readonly unknown[], som
   ['lockdown', [false, null], true],
   ['location', [null, {}], { country: 'DE' }],
   ['useMock', [null, false], 'mock'],
+  ['checkPromptInjection', [false, null], true],
+  ['threatProtection', [null, {}], { mode: 'strict' }],
+  ['jsonOptions', [null, {}], { prompt: 'x' }],
+  ['agent', [null], { model: 'x' }],
   ['actions', [[], null], [{ type: 'wait', milliseconds: 5 }]],
 ];
 

@@ -1,6 +1,7 @@
 // SPEC 2.1 and the request half of DECISIONS: parts, names and kinds that must be taken.
 import assert from 'node:assert/strict';
-import { parse, sendParts } from '../harness/client.ts';
+import { Agent, request as httpRequest } from 'node:http';
+import { BOUNDARY, multipart, parse, send, sendParts, successData } from '../harness/client.ts';
 import { html, pdf, rtf, sample, WORDS } from '../harness/documents.ts';
 import { badInput, goesOn, parsed, type Row, SMALL_CSV } from './row.ts';
 
@@ -131,6 +132,70 @@ export const rows: Row[] = [
       const { bytes } = await sample('.docx');
       const data = await parsed(product, { file: bytes, fileName: 'report.pdf' });
       for (const words of WORDS) assert.ok(data.markdown?.includes(words), words);
+    },
+  },
+  {
+    name: '2.1 multipart/form-data: a quoted boundary, a preamble, an epilogue, and unusual case of names (RFC 2046, 5.1.1)',
+    run: async (product) => {
+      const boundary = "b'()+_,-./:=? z";
+      const body = `ignored preamble\r\n--${boundary}\r\ncontent-disposition: FORM-DATA; NAME="file"; FileName="boats.csv"\r\nCONTENT-TYPE: text/csv\r\n\r\n${SMALL_CSV.file}\r\n--${boundary}--\r\nignored epilogue`;
+      const answer = await send(product, {
+        body,
+        headers: { 'content-type': `Multipart/Form-Data; charset=utf-8; boundary="${boundary}"` },
+      });
+      assert.match(successData(answer).markdown ?? '', /seventeen herons/);
+    },
+  },
+  {
+    name: '2.1 multipart/form-data: a file whose bytes look like a boundary',
+    run: async (product) => {
+      const data = await parsed(product, {
+        file: `a,b\r\n--not-the-boundary,1\r\n--${BOUNDARY.slice(0, -1)},2\r\n`,
+        fileName: 'lines.csv',
+      });
+      assert.match(data.markdown ?? '', /not-the-boundary/);
+      assert.ok(data.markdown?.includes(BOUNDARY.slice(0, -1)));
+    },
+  },
+  {
+    name: '2.1 a body without a length, in chunks of one byte',
+    run: async (product) => {
+      const { body, contentType } = multipart([FILE]);
+      const chunks = (async function* () {
+        for (const byte of body) yield Uint8Array.of(byte);
+      })();
+      assert.match(
+        successData(await send(product, { body: chunks, headers: { 'content-type': contentType } })).markdown ?? '',
+        /seventeen herons/,
+      );
+    },
+  },
+  {
+    name: 'several requests over one connection, also after a refused one',
+    run: async (product) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const { body, contentType } = multipart([FILE]);
+      const ask = (payload: Buffer) =>
+        new Promise<number>((resolve, reject) => {
+          const headers = {
+            authorization: `Bearer ${product.key}`,
+            'content-type': contentType,
+            'content-length': payload.length,
+          };
+          const request = httpRequest(`${product.url}/v2/parse`, { method: 'POST', agent, headers }, (response) => {
+            response.resume();
+            response.on('end', () => resolve(response.statusCode ?? 0));
+          });
+          request.on('error', reject);
+          request.end(payload);
+        });
+      try {
+        assert.equal(await ask(body), 200);
+        assert.equal(await ask(multipart([{ ...FILE, fileName: 'notes.txt' }]).body), 400);
+        assert.equal(await ask(body), 200);
+      } finally {
+        agent.destroy();
+      }
     },
   },
 ];

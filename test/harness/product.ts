@@ -34,6 +34,8 @@ export function skipReason(transport: TransportName): string | false {
     : false;
 }
 
+if (TRANSPORTS.length === 0) throw new Error('TRANSPORTS names memory, nats or both, joined by a comma');
+
 export interface StartOptions {
   transport: TransportName;
   /** Laid over the harness's own variables. */
