@@ -26,7 +26,12 @@ export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
     if (draft.kind !== 'text' && draft.kind !== 'item') continue;
     const style =
       draft.kind === 'text'
-        ? { font: draft.style.font, size: Math.round(draft.style.size * 2) / 2, bold: draft.style.bold, italic: draft.style.italic }
+        ? {
+            font: draft.style.font,
+            size: Math.round(draft.style.size * 2) / 2,
+            bold: draft.style.bold,
+            italic: draft.style.italic,
+          }
         : { font: '', size: Math.round(draft.size * 2) / 2, bold: false, italic: false };
     const key = `${style.size}|${style.bold}|${style.italic}`;
     const entry = counts.get(key) ?? { count: 0, style };
@@ -50,7 +55,12 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
 }
 
 /** Four and more lines in a row that only look like headings, with nothing under them: an address, a title page's small print. */
-function dropRuns(found: readonly TextDraft[], drafts: readonly Draft[], body: BodyStyle, outline: ReadonlyMap<string, number>): TextDraft[] {
+function dropRuns(
+  found: readonly TextDraft[],
+  drafts: readonly Draft[],
+  body: BodyStyle,
+  outline: ReadonlyMap<string, number>,
+): TextDraft[] {
   const marked = new Set<Draft>(found);
   const dropped = new Set<Draft>();
   let run: TextDraft[] = [];
@@ -59,7 +69,14 @@ function dropRuns(found: readonly TextDraft[], drafts: readonly Draft[], body: B
     run = [];
   };
   for (const draft of drafts) {
-    if (draft.kind === 'text' && marked.has(draft) && draft.style.size < body.size * 1.25 && !outline.has(normalise(draft.text)) && numberingDepth(draft.text) === 0) run.push(draft);
+    if (
+      draft.kind === 'text' &&
+      marked.has(draft) &&
+      draft.style.size < body.size * 1.25 &&
+      !outline.has(normalise(draft.text)) &&
+      numberingDepth(draft.text) === 0
+    )
+      run.push(draft);
     else flush();
   }
   flush();
@@ -106,7 +123,14 @@ function isHeading(
   if (style.italic && !body.italic && carriesOn && ratio >= 0.85 && draft.gapAbove > 0.5)
     return !draft.endsFull && draft.lines === 1;
   // Capitals in the body's own face are a running head or a name as often as a heading.
-  if (style.capitals && style.font !== body.font && carriesOn && ratio >= 0.8 && draft.gapAbove > 0.5 && text.length >= 4)
+  if (
+    style.capitals &&
+    style.font !== body.font &&
+    carriesOn &&
+    ratio >= 0.8 &&
+    draft.gapAbove > 0.5 &&
+    text.length >= 4
+  )
     return draft.lines <= 2 && /\p{L}{3}/u.test(text);
   return (
     depth > 0 &&

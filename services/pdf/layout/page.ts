@@ -48,8 +48,8 @@ export function layoutPage(
     ...rest.map((chunk) => ({ chunk, box: chunk.box, words: chunk.words.length, size: chunk.size, atom: false })),
   ];
   const drafts = cutColumns(items).flatMap((column) => draftColumn(column, upright, vocabulary, bodySize));
-  const inTables = [...ruled, ...aligned].flatMap((table) => table.sideways);
-  const loose = upright.sideways.filter((word) => !inTables.includes(word));
+  const inTables = new Set([...ruled, ...aligned].flatMap((table) => table.sideways));
+  const loose = upright.sideways.filter((word) => !inTables.has(word));
   const aside = loose.length === 0 ? [] : draftSideways(page, loose, toDisplayed, vocabulary);
   const edges = furniture.map((one) => furnitureDraft(one, page.index, toDisplayed));
   return [

@@ -9,7 +9,7 @@ import { decodeUtf8, type Pdfium, readSized } from './pdfium-module.ts';
 import { WordBuilder } from './word-builder.ts';
 
 /** Characters read of one page; more is no page that anybody reads. */
-const MAX_CHARACTERS = 400_000;
+const MAX_CHARACTERS = 120_000;
 
 interface TextRun {
   style: TextStyle;
@@ -78,8 +78,8 @@ export function readText(
       const y = (f32[(scratch >> 2) + 3] ?? 0) + run.looseDrop;
       const a = display.a * left + display.c * y + display.e;
       const b = display.a * right + display.c * y + display.e;
-      x0 = a < b ? a : b;
-      x1 = a < b ? b : a;
+      x0 = Math.min(a, b);
+      x1 = Math.max(a, b);
       baseline = display.b * left + display.d * y + display.f;
     } else {
       pdfium.FPDFText_GetCharBox(textPage, i, scratch, scratch + 8, scratch + 16, scratch + 24);
@@ -191,5 +191,5 @@ function readRun(
 function readFace(pdfium: Pdfium, font: number): FontFace {
   const name = decodeUtf8(readSized(pdfium, (buffer, size) => pdfium.FPDFFont_GetBaseFontName(font, buffer, size)));
   const flags = pdfium.FPDFFont_GetFlags(font);
-  return readFontFace(name, flags < 0 ? 0 : flags, pdfium.FPDFFont_GetWeight(font));
+  return readFontFace(name, Math.max(flags, 0), pdfium.FPDFFont_GetWeight(font));
 }

@@ -9,7 +9,7 @@ import { WordBuilder } from './word-builder.ts';
 type TextContent = Awaited<ReturnType<LoadedPage['getTextContent']>>;
 
 /** Characters of one page that are read. */
-const MAX_CHARACTERS = 400_000;
+const MAX_CHARACTERS = 120_000;
 const NARROW = /[iljtfrI.,;:!'|()[\] ]/;
 const WIDE = /[mwMW@%]/;
 
@@ -56,7 +56,10 @@ export function readItems(
       walked += shares[n] ?? 1;
       const to = (walked / total) * item.width;
       const code = character.codePointAt(0) ?? 0;
-      if (isSpaceCode(code)) return builder.space();
+      if (isSpaceCode(code)) {
+        builder.space();
+        return;
+      }
       const text = glyphText(code);
       if (text === '') return;
       glyphs++;

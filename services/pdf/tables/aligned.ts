@@ -184,7 +184,8 @@ function readEvidence(
 
 /** Columns of prose between two tables whose rules have one width: far fewer and longer pieces a row than the table has. */
 function isForeign(rows: readonly TextRow[], run: readonly Word[][]): boolean {
-  const usual = (some: readonly TextRow[]) => some.map((row) => row.segments.length).sort((a, b) => a - b)[some.length >> 1] ?? 0;
+  const usual = (some: readonly TextRow[]) =>
+    some.map((row) => row.segments.length).sort((a, b) => a - b)[some.length >> 1] ?? 0;
   const above = usual(run.flatMap((band) => textRows(band)));
   if (rows.length < 3 || above < 4 || usual(rows) > above * 0.6) return false;
   const segments = rows.flatMap((row) => row.segments);
@@ -195,17 +196,27 @@ function isForeign(rows: readonly TextRow[], run: readonly Word[][]): boolean {
 function openBelow(run: readonly Word[][], evidence: Evidence, words: readonly Word[]): Word[] {
   const filled = run.filter((band) => band.length > 0);
   const last = evidence.edges.at(-1) ?? 0;
-  if (filled.length !== 1 || run.at(-1) !== undefined && run.at(-1)?.length !== 0) return [];
+  if (filled.length !== 1 || (run.at(-1) !== undefined && run.at(-1)?.length !== 0)) return [];
   const head = textRows(filled[0] ?? []);
-  const heads = head.reduce((most, row) => (row.segments.length > most.length ? row.segments : most), head[0]?.segments ?? []);
+  const heads = head.reduce(
+    (most, row) => (row.segments.length > most.length ? row.segments : most),
+    head[0]?.segments ?? [],
+  );
   if (head.length > 4 || heads.length < 3) return [];
   const middles = heads.map((segment) => (segment.x0 + segment.x1) / 2);
   const width = evidence.x1 - evidence.x0;
-  const below = words.filter((word) => word.box.y0 > last - 2 && (word.box.x0 + word.box.x1) / 2 > evidence.x0 - 4 && (word.box.x0 + word.box.x1) / 2 < evidence.x1 + 4);
+  const below = words.filter(
+    (word) =>
+      word.box.y0 > last - 2 &&
+      (word.box.x0 + word.box.x1) / 2 > evidence.x0 - 4 &&
+      (word.box.x0 + word.box.x1) / 2 < evidence.x1 + 4,
+  );
   const body: Word[] = [];
   let floor = last;
   for (const row of textRows(below)) {
-    const runsOver = row.segments.some((segment) => middles.filter((x) => x > segment.x0 && x < segment.x1).length >= 2);
+    const runsOver = row.segments.some(
+      (segment) => middles.filter((x) => x > segment.x0 && x < segment.x1).length >= 2,
+    );
     const wide = row.segments.length === 1 && row.box.x1 - row.box.x0 > width * 0.6;
     if (row.box.y0 - floor > row.size * 1.8 || runsOver || wide) break;
     body.push(...row.segments.flatMap((segment) => segment.words));

@@ -75,7 +75,10 @@ export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
   // A head that spans columns hides the white space between them: a few rows may cross it where most have text on both sides.
   if (telling.length >= 5)
     for (const stretch of whiteStretches(telling, Math.max(1, Math.floor(telling.length * 0.15)), size))
-      if (!stretches.some((known) => overlap(known.x0, known.x1, stretch.x0, stretch.x1) > -1) && parts(telling, (stretch.x0 + stretch.x1) / 2, 0.6))
+      if (
+        !stretches.some((known) => overlap(known.x0, known.x1, stretch.x0, stretch.x1) > -1) &&
+        parts(telling, (stretch.x0 + stretch.x1) / 2, 0.6)
+      )
         stretches.push(stretch);
   const separators = stretches
     .map((stretch) => (stretch.x0 + stretch.x1) / 2)
@@ -100,7 +103,8 @@ export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
 /** Stretches of x, between the first text and the last, that at most `tolerance` rows cross. */
 function whiteStretches(rows: readonly TextRow[], tolerance: number, size: number): { x0: number; x1: number }[] {
   const events: { x: number; step: number }[] = [];
-  for (const row of rows) for (const segment of row.segments) events.push({ x: segment.x0, step: 1 }, { x: segment.x1, step: -1 });
+  for (const row of rows)
+    for (const segment of row.segments) events.push({ x: segment.x0, step: 1 }, { x: segment.x1, step: -1 });
   events.sort((a, b) => a.x - b.x || a.step - b.step);
   const stretches: { x0: number; x1: number }[] = [];
   let covering = 0;
@@ -220,6 +224,7 @@ export function joinWrapped(rows: readonly TextRow[], placed: readonly PlacedSeg
   const isTight = (i: number) => (gaps[i] ?? 0) <= tightest * 1.1 + 0.3;
   const wide = inner.filter((gap) => gap > tightest * 1.15 + 0.3).length;
   const columnsOf = (i: number) => new Set((placed[i] ?? []).flatMap((one) => range(one.from, one.to)));
+  const most = placed.reduce((count, one) => Math.max(count, one.length), 0);
   let partial = 0;
   let tight = 0;
   for (let i = 1; i < rows.length; i++)
@@ -227,7 +232,7 @@ export function joinWrapped(rows: readonly TextRow[], placed: readonly PlacedSeg
       tight++;
       const a = columnsOf(i - 1).size;
       const b = columnsOf(i).size;
-      if (b < a || a < Math.max(...placed.map((one) => one.length)) * 0.7) partial++;
+      if (b < a || a < most * 0.7) partial++;
     }
   const wraps = lowerCaseStarts(rows.slice(1)) >= 0.25;
   const bySpacing = wide >= Math.max(1, wraps ? 0 : inner.length * 0.2) && (wraps || partial >= tight * 0.5);
@@ -248,7 +253,7 @@ export function joinWrapped(rows: readonly TextRow[], placed: readonly PlacedSeg
       same &&
       (bands.rowRules ||
         running.has(band(rows[i] as TextRow)) ||
-        (bySpacing ? isTight(i) : wrapsOn(i, group, placed, gaps[i] ?? 0, rows)))
+        (bySpacing ? isTight(i) : wrapsOn(i, group, placed, gaps[i] ?? 0, rows, most)))
     )
       group.push(i);
     else groups.push([i]);
@@ -263,12 +268,12 @@ function wrapsOn(
   placed: readonly PlacedSegment[][],
   gap: number,
   rows: readonly TextRow[],
+  most: number,
 ): boolean {
   const line = placed[i] ?? [];
   const above = group.flatMap((n) => placed[n] ?? []);
   if (line.length === 0 || line.some((one) => one.from === 0) || !above.some((one) => one.from === 0)) return false;
   if (gap > (rows[i]?.size ?? 10) * 1.6) return false;
-  const most = Math.max(...placed.map((one) => one.length));
   return (
     line.length <= Math.max(1, most / 2) &&
     line.every((one) => above.some((other) => other.from === one.from && other.to === one.to)) &&

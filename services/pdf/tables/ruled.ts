@@ -137,10 +137,22 @@ function readGrid(
 function splitOpenRows(
   xs: readonly number[],
   ys: readonly number[],
-  horizontal: readonly Ruling[],
+  horizontal: Ruling[],
   words: readonly Word[],
 ): number[] {
   const result = [...ys];
+  const addRow = (y: number) => {
+    result.push(y);
+    // The split counts as drawn.
+    horizontal.push({
+      horizontal: true,
+      at: y,
+      start: xs[0] ?? 0,
+      end: xs.at(-1) ?? 0,
+      thickness: 0,
+      color: 0,
+    });
+  };
   for (let i = 0; i + 1 < ys.length; i++) {
     const y0 = ys[i] ?? 0;
     const y1 = ys[i + 1] ?? 0;
@@ -150,27 +162,50 @@ function splitOpenRows(
     const columnsOf = (line: readonly Word[]) =>
       new Set(line.map((word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2))).size;
     const full = lines.filter((line) => columnsOf(line) >= Math.max(2, (xs.length - 1) * 0.6)).length;
-    if (full < lines.length * (lines.length < 4 ? 0.99 : 0.8)) continue;
+    if (full < lines.length * (lines.length < 4 ? 0.99 : 0.8)) {
+      for (const y of blankStripes(lines, columnsOf)) addRow(y);
+      continue;
+    }
     // Many bands, or few lines in one: only figures are sure to be rows.
     const sure = numericShare(textRows(band)) > 0.7;
-    if (!sure && (ys.length > 5 || lines.length < 4 || isRunningText(lines))) continue;
+    if (!sure && (ys.length > 5 || lines.length < 4 || isRunningText(lines))) {
+      for (const y of blankStripes(lines, columnsOf)) addRow(y);
+      continue;
+    }
     for (let n = 1; n < lines.length; n++) {
       const above = Math.max(...(lines[n - 1] ?? []).map((word) => word.box.y1));
       const below = Math.min(...(lines[n] ?? []).map((word) => word.box.y0));
-      const y = (above + below) / 2;
-      result.push(y);
-      // The split counts as drawn.
-      (horizontal as Ruling[]).push({
-        horizontal: true,
-        at: y,
-        start: xs[0] ?? 0,
-        end: xs.at(-1) ?? 0,
-        thickness: 0,
-        color: 0,
-      });
+      addRow((above + below) / 2);
     }
   }
   return result.sort((a, b) => a - b);
+}
+
+/** Heights at which white space runs through all columns of a band, much wider than between its lines. */
+function blankStripes(lines: readonly (readonly Word[])[], columnsOf: (line: readonly Word[]) => number): number[] {
+  const gaps: { y: number; gap: number }[] = [];
+  let floor = Math.max(...(lines[0] ?? []).map((word) => word.box.y1));
+  for (const line of lines.slice(1)) {
+    const top = Math.min(...line.map((word) => word.box.y0));
+    gaps.push({ y: (floor + top) / 2, gap: top - floor });
+    floor = Math.max(floor, ...line.map((word) => word.box.y1));
+  }
+  const usual = gaps.map((one) => one.gap).sort((a, b) => a - b)[Math.floor((gaps.length - 1) / 2)] ?? 0;
+  const size = Math.max(...lines.flatMap((line) => line.map((word) => word.style.size)));
+  const stripes = gaps.filter((one) => one.gap > usual + size * 0.7);
+  if (stripes.length === 0) return [];
+  // Paragraphs of one long cell are no rows: most pieces must have text side by side.
+  const pieces: number[] = [];
+  let piece = 0;
+  lines.forEach((line, n) => {
+    piece = Math.max(piece, columnsOf(line));
+    const gap = gaps[n];
+    if (gap === undefined || stripes.includes(gap)) {
+      pieces.push(piece);
+      piece = 0;
+    }
+  });
+  return pieces.filter((columns) => columns >= 2).length >= pieces.length * 0.6 ? stripes.map((one) => one.y) : [];
 }
 
 /** Two columns of figures between two column rules: white space parts them. */
