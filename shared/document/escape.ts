@@ -13,14 +13,19 @@ const SPECIAL = /[\\`*_<&~|[\]]/g;
 const ENTITY = /&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});/y;
 const WORD = /[\p{L}\p{N}]/u;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
+const BLANK = /\s/;
+const SYMBOL = /[\p{P}\p{S}]/u;
 const LINE_START = /^(?:#{1,6}(?=\s|$)|>|[-+](?=\s|$)|(?:-\s*){3,}$|=+\s*$|-+\s*$|~~~)/;
 const ORDINAL = /^(\d{1,9})([.)])(?=\s|$)/;
 const TASK = /^\[[ xX]\](?=\s|$)/;
 
 /** Escapes one run of text for GitHub-flavoured Markdown (CommonMark 2.4 and the GFM extensions that this product writes). */
 export function escapeText(text: string, context: EscapeContext): string {
+  const struck = text.includes('~') ? struckRange(text) : undefined;
   let escaped = text.replace(SPECIAL, (mark, index: number) =>
-    isLive(text, mark, index, context) ? `\\${mark}` : mark,
+    isLive(text, mark, index, context) || (struck && mark === '~' && index >= struck.start && index <= struck.end)
+      ? `\\${mark}`
+      : mark,
   );
   if (context.lineStart) {
     if (LINE_START.test(escaped) || TASK.test(escaped)) escaped = `\\${escaped}`;
@@ -57,6 +62,20 @@ function isLive(text: string, mark: string, index: number, context: EscapeContex
     default:
       return true;
   }
+}
+
+/** From the first single tilde that can begin struck text to the last that can end it, where one does ("3~5 or 6~8"; GFM 6.5, flanking as in CommonMark 6.2). */
+function struckRange(text: string): { start: number; end: number } | undefined {
+  let start = Number.POSITIVE_INFINITY;
+  let end = -1;
+  for (const { index } of text.matchAll(/~/g)) {
+    const before = text[index - 1] ?? ' ';
+    const after = text[index + 1] ?? ' ';
+    if (!BLANK.test(after) && (!SYMBOL.test(after) || BLANK.test(before) || SYMBOL.test(before)))
+      start = Math.min(start, index);
+    if (!BLANK.test(before) && (!SYMBOL.test(before) || BLANK.test(after) || SYMBOL.test(after))) end = index;
+  }
+  return start < end ? { start, end } : undefined;
 }
 
 function isGap(character: string): boolean {

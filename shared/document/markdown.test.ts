@@ -118,6 +118,11 @@ const CASES: readonly (readonly [name: string, html: string, markdown: string])[
     '<p>snake_case 3 * 4 C# a-b 1.5 (x) [y] $5 | z</p>',
     'snake_case 3 * 4 C# a-b 1.5 (x) [y] $5 | z',
   ],
+  [
+    'tildes',
+    '<p>3~5 or 6~8, ~10 to ~12</p><p>~ana/b and ~bo/c</p><p>https://a.org/~ana ~3 https://a.org/~bo</p>',
+    '3\\~5 or 6\\~8, ~10 to ~12\n\n~ana/b and ~bo/c\n\nhttps://a.org/~ana ~3 https://a.org/~bo',
+  ],
   ['invisible characters', '<p>so\u00adft zero\u200bwidth</p>', 'soft zerowidth'],
 ]; // prettier-ignore
 
