@@ -11,6 +11,7 @@ import {
 } from '#shared/bus/bus.ts'; // prettier-ignore
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { countStreamed } from '#shared/runtime/streaming.ts';
 
 const RETRY_SOON_SECONDS = 2;
 
@@ -123,6 +124,7 @@ export async function streamJson(
   for await (const chunk of chunks) {
     if (signal.aborted) throw new CancelledError('the client went away');
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' });
+    countStreamed(chunk.byteLength);
     if (response.write(chunk)) continue;
     const patience = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMITS.answerStallMs)]);
     await once(response, 'drain', { signal: patience }).catch((cause: unknown) => {

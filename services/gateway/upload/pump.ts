@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { CancelledError } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
+import { countStreamed } from '#shared/runtime/streaming.ts';
 
 export interface PumpLimits {
   /** Bytes of the whole body. */
@@ -53,6 +54,7 @@ export function pumpBody(
     const whole = setTimeout(() => late(`took longer than ${limits.maxMs / 1_000} s`), limits.maxMs);
     const onData = (chunk: Buffer): void => {
       total += chunk.length;
+      countStreamed(chunk.length);
       if (total > limits.maxBytes) {
         finish(() => reject(tooLarge(options.fileBytes)));
         return;

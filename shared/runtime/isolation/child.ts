@@ -52,6 +52,7 @@ async function main(modulePath: string): Promise<void> {
     try {
       const output = await worker.handle(order.job, payload, {
         signal,
+        requestId: order.job.requestId,
         deadline: order.deadline,
         volatile: order.volatile,
         call,

@@ -2,6 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { ErrorRecord } from '../../contract/errors.ts';
 import type { Job, QueueName } from '../../contract/jobs.ts';
+import { countStreamed } from '../streaming.ts';
 
 /** To the isolated process. */
 export type Order =
@@ -81,6 +82,7 @@ export class FrameWriter<Header> {
     let sent = 0;
     for await (const chunk of body) {
       sent += chunk.byteLength;
+      countStreamed(chunk.byteLength);
       await write(this.#socket, chunk);
     }
     if (sent !== length) {
@@ -119,6 +121,7 @@ export async function* readFrames<Header>(socket: Duplex): AsyncGenerator<Frame<
         const part = held.subarray(0, Math.min(left, held.byteLength));
         held = held.subarray(part.byteLength);
         left -= part.byteLength;
+        countStreamed(part.byteLength);
         yield part;
       }
     })();
