@@ -19,6 +19,7 @@ const OPTIONS: RenderOptions = {
 const CONTEXT: JobContext = {
   signal: AbortSignal.timeout(60_000),
   deadline: Date.now() + 60_000,
+  requestId: 'request-1',
   volatile: false,
   call: () => Promise.reject(new Error('the csv service calls nobody')),
 };

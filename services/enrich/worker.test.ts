@@ -79,7 +79,13 @@ function configure(): void {
 }
 
 function contextUntil(deadline: number, signal: AbortSignal = new AbortController().signal): JobContext {
-  return { signal, deadline, volatile: true, call: () => Promise.reject(new Error('no calls')) };
+  return {
+    requestId: 'request-1',
+    signal,
+    deadline,
+    volatile: true,
+    call: () => Promise.reject(new Error('no calls')),
+  };
 }
 
 async function run(

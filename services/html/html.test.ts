@@ -20,6 +20,7 @@ const OPTIONS: RenderOptions = {
 const context: JobContext = {
   signal: new AbortController().signal,
   deadline: Number.MAX_SAFE_INTEGER,
+  requestId: 'request-1',
   volatile: false,
   call: () => Promise.reject(new Error('the html service calls no other')),
 };

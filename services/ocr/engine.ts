@@ -20,6 +20,7 @@ export interface View {
 }
 
 /** tesseract's PageIteratorLevel. */
+const BLOCK = 0;
 const LINE = 2;
 const WORD = 3;
 /** tesseract's OEM_LSTM_ONLY. */
@@ -105,6 +106,8 @@ export interface ReadLine {
   box: PixelBox;
   /** Baseline to ascender, in pixels. */
   height: number;
+  /** Number of the block it stands in, in reading order. */
+  block: number;
   words: ReadWord[];
 }
 
@@ -243,15 +246,17 @@ export class Engine {
     if (this.#core.getPointer(iterator) === 0) return [];
     const lines: ReadLine[] = [];
     let open: ReadLine | undefined;
+    let block = -1;
     iterator.Begin();
     do {
+      if (iterator.IsAtBeginningOf(BLOCK) || block < 0) block += 1;
       if (iterator.IsAtBeginningOf(LINE)) open = undefined;
       if (iterator.Empty(WORD)) continue;
       const text = iterator.GetUTF8Text(WORD)?.trim() ?? '';
       if (text === '') continue;
       if (!open) {
         const { row_height, descenders } = iterator.getRowAttributes();
-        open = { box: toBox(iterator.getBoundingBox(LINE)), height: row_height + descenders, words: [] };
+        open = { box: toBox(iterator.getBoundingBox(LINE)), height: row_height + descenders, block, words: [] };
         lines.push(open);
       }
       open.words.push({ text, box: toBox(iterator.getBoundingBox(WORD)), confidence: iterator.Confidence(WORD) / 100 });

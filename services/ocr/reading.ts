@@ -3,6 +3,7 @@ import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
 import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
 import { doubleImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
+import { findRulings } from './rulings.ts';
 import { type Survey, surveyPage } from './survey.ts';
 
 /** Radians below which straightening costs more than it gives (0.3 degrees). */
@@ -73,13 +74,39 @@ export function readPage(engine: Engine, page: GreyImage, dpi: number): OcrPage 
   const reading = readStraight(engine, prepared, survey, slope);
   const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
+  const lines = reading.lines.map((line) => toPageLine(line, prepared.scale, size));
   return {
     ...size,
     rotation: reading.turn,
     ...(slope === 0 ? {} : { skew: (slope * 180) / Math.PI }),
     confidence: meanConfidence(reading.lines),
-    lines: reading.lines.map((line) => toPageLine(line, prepared.scale, size)),
+    lines,
+    rulings: rulingsOf(fitted, reading.turn, slope, size).filter((ruling) => !runsThrough(ruling, lines)),
   };
+}
+
+/** The lines drawn on the page, looked for where the words were: upright and straightened. */
+function rulingsOf({ image, dpi, scale }: Prepared, turn: QuarterTurn, slope: number, size: Size): PixelBox[] {
+  const turned = turnImage(image, turn);
+  const upright = slope === 0 ? turned : tiltImage(turned, -slope);
+  return findRulings(upright, dpi).map((box) => placeBox(box, scale, size));
+}
+
+/** Whether a line across the page is made of the letters of a line of text: blurred print has such strokes. */
+function runsThrough(ruling: PixelBox, lines: readonly OcrLine[]): boolean {
+  const length = ruling[2] - ruling[0];
+  if (length < ruling[3] - ruling[1]) return false;
+  const y = (ruling[1] + ruling[3]) / 2;
+  let covered = 0;
+  for (const line of lines) {
+    if (y < line.box[1] || y > line.box[3]) continue;
+    for (const { box } of line.words) {
+      const edge = (box[3] - box[1]) * 0.1;
+      if (y > box[1] + edge && y < box[3] - edge)
+        covered += Math.max(0, Math.min(box[2], ruling[2]) - Math.max(box[0], ruling[0]));
+    }
+  }
+  return covered > length * 0.4;
 }
 
 /** The page put on its feet as the survey sees it, straightened and read; read as it was sent where that reads badly (rulings may run down a page too). */
@@ -163,18 +190,29 @@ function readOtherwise(
   return readTurned(engine, image, 0, { ...view, thresholding: THRESHOLDING.sauvola });
 }
 
-function toPageLine(line: ReadLine, scale: number, size: { width: number; height: number }): OcrLine {
-  const place = (box: PixelBox): PixelBox => [
+interface Size {
+  width: number;
+  height: number;
+}
+
+/** A box of the image that was read, in pixels of the page. */
+function placeBox(box: PixelBox, scale: number, size: Size): PixelBox {
+  return [
     Math.max(0, Math.floor(box[0] / scale)),
     Math.max(0, Math.floor(box[1] / scale)),
     Math.min(size.width, Math.ceil(box[2] / scale)),
     Math.min(size.height, Math.ceil(box[3] / scale)),
   ];
+}
+
+function toPageLine(line: ReadLine, scale: number, size: Size): OcrLine {
+  const place = (box: PixelBox) => placeBox(box, scale, size);
   const box = place(line.box);
   const height = line.height / scale;
   return {
     box,
     height: height > 0 && height <= box[3] - box[1] ? height : box[3] - box[1],
+    block: line.block,
     words: line.words.map((word) => ({
       text: word.text,
       box: place(word.box),

@@ -24,6 +24,7 @@ function fixture(name: string): GreyImage {
 const context: JobContext = {
   signal: new AbortController().signal,
   deadline: Date.now() + 600_000,
+  requestId: 'request-1',
   volatile: false,
   call: () => Promise.reject(new Error('OCR calls nobody')),
 };

@@ -20,6 +20,7 @@ const OPTIONS: RenderOptions = {
 };
 
 const context = (volatile = false): JobContext => ({
+  requestId: 'request-1',
   signal: AbortSignal.timeout(60_000),
   deadline: Date.now() + 60_000,
   volatile,

@@ -28,6 +28,7 @@ function context(ocr?: OcrAnswer): JobContext {
   return {
     signal: new AbortController().signal,
     deadline: Date.now() + 60_000,
+    requestId: 'request-1',
     volatile: false,
     async call<Reply>(queue: string, job: unknown, payload: Uint8Array) {
       if (!ocr || queue !== 'ocr') throw new ParseError('SERVICE_UNAVAILABLE');

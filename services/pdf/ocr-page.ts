@@ -1,7 +1,7 @@
 // Sends one page to the OCR service and turns what comes back into the page model, so that one layout serves both.
-import type { JobContext, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
+import type { JobContext, OcrJob, OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
 import { area } from './source/geometry.ts';
-import type { PageContent, TextStyle, Word } from './source/page-model.ts';
+import type { PageContent, Ruling, TextStyle, Word } from './source/page-model.ts';
 import type { PageSource } from './source/page-source.ts';
 
 const DEFAULT_DPI = 200;
@@ -35,13 +35,12 @@ export function ocrResolution(page: PageContent): number {
 export async function recognizePage(
   source: PageSource,
   page: PageContent,
-  requestId: string,
   context: JobContext,
 ): Promise<RecognizedPage> {
   const image = await source.renderGrey(page.index, ocrResolution(page));
   const job: OcrJob = {
     kind: 'ocr',
-    requestId,
+    requestId: context.requestId,
     pageNumber: page.index + 1,
     width: image.width,
     height: image.height,
@@ -64,7 +63,8 @@ export function ocrContent(page: PageContent, ocr: OcrPage, dpi: number): PageCo
   const usual = heights[heights.length >> 1] ?? 0;
   const styles = new Map<number, TextStyle>();
   const words: Word[] = [];
-  for (const line of ocr.lines) {
+  ocr.lines.forEach((line, number) => {
+    const place = { block: line.block ?? 0, line: number };
     const height = Math.abs(line.height - usual) <= usual * SAME_SIZE ? usual : line.height;
     const size = Math.max(1, Math.round((height / ASCENDER) * scale * 2) / 2);
     let style = styles.get(size);
@@ -72,7 +72,7 @@ export function ocrContent(page: PageContent, ocr: OcrPage, dpi: number): PageCo
       style = { font: '', size, bold: false, italic: false, monospace: false, color: 0 };
       styles.set(size, style);
     }
-    const baseline = (line.box[1] + line.height) * scale;
+    const baseline = baselineOf(line) * scale;
     for (const word of line.words) {
       const text = word.text.trim();
       if (text === '') continue;
@@ -91,19 +91,44 @@ export function ocrContent(page: PageContent, ocr: OcrPage, dpi: number): PageCo
         invisible: false,
         index: words.length,
         confidence: word.confidence,
+        place,
       });
     }
-  }
+  });
   const turned = ocr.rotation !== 0;
+  const drawn = ocr.rulings?.map((box) => toRuling(box, scale)) ?? [];
   return {
     ...page,
     width: ocr.width * scale,
     height: ocr.height * scale,
     words,
-    rulings: turned ? [] : page.rulings,
+    ...(ocr.skew === undefined ? {} : { skew: ocr.skew }),
+    rulings: drawn.length > 0 || turned ? drawn : page.rulings,
     regions: turned ? [] : page.regions,
     images: turned ? [] : page.images,
     glyphs: words.reduce((sum, word) => sum + word.text.length, 0),
     unmappedGlyphs: 0,
+  };
+}
+
+/** y on which a line's letters stand: the foot of its words that no letter or comma hangs below, in pixels. */
+function baselineOf(line: OcrLine): number {
+  const feet = line.words
+    .filter((word) => /^[^gjpqyQJ,;()[\]{}|/_]*$/.test(word.text) && /[\p{L}\p{N}]/u.test(word.text))
+    .map((word) => word.box[3])
+    .sort((a, b) => a - b);
+  return feet[feet.length >> 1] ?? line.box[1] + line.height;
+}
+
+function toRuling([x0, y0, x1, y1]: PixelBox, scale: number): Ruling {
+  const horizontal = x1 - x0 >= y1 - y0;
+  const [start, end, near, far] = horizontal ? [x0, x1, y0, y1] : [y0, y1, x0, x1];
+  return {
+    horizontal,
+    at: ((near + far) / 2) * scale,
+    start: start * scale,
+    end: end * scale,
+    thickness: (far - near) * scale,
+    color: 0,
   };
 }

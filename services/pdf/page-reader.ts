@@ -1,6 +1,5 @@
 // Reads runs of pages by the mode that was asked for: the text layer, OCR where it fails, or OCR alone, a few pages at once.
 
-import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext } from '#shared/contract/jobs.ts';
@@ -31,7 +30,6 @@ export class PageReader {
   readonly #source: PageSource;
   readonly #mode: 'fast' | 'auto' | 'ocr';
   readonly #context: JobContext;
-  readonly #requestId = randomUUID();
   readonly #warnings: { page: number; text: string }[] = [];
   #ocrError: unknown;
   #failed = 0;
@@ -110,7 +108,7 @@ export class PageReader {
 
   async #recognize(page: ReadPage, content: PageContent): Promise<void> {
     try {
-      const recognized = await recognizePage(this.#source, content, this.#requestId, this.#context);
+      const recognized = await recognizePage(this.#source, content, this.#context);
       page.renderWidth = recognized.width;
       page.renderHeight = recognized.height;
       // A picture without words in it, on a page that has some text: the text stays.

@@ -72,6 +72,8 @@ export interface OcrLine {
   box: PixelBox;
   /** Baseline-to-ascender height in pixels, the best measure of the type size. */
   height: number;
+  /** Lines of one block of the page (a column, a table's cell) have one number; blocks come in reading order. */
+  block?: number;
   words: OcrWord[];
 }
 
@@ -90,6 +92,8 @@ export interface OcrPage {
   confidence: number;
   /** In the engine's reading order. */
   lines: OcrLine[];
+  /** Straight lines that are drawn on the page, each as the box around its ink, in the frame of the other boxes. */
+  rulings?: PixelBox[];
 }
 
 /** Redacts every text of a record. Payload and reply payload: JSON of `RecordFields`. Reply: `RecordHead`. */
@@ -123,6 +127,8 @@ export type JobOutcome<Reply = unknown> = { ok: true; reply: Reply } | { ok: fal
 export interface JobContext {
   /** Fires when the caller left or the deadline passed; the process is killed shortly after. */
   signal: AbortSignal;
+  /** Of the request that the job is part of: jobs for other services carry it on. */
+  requestId: string;
   /** Epoch milliseconds. */
   deadline: number;
   /** True for zero data retention: nothing of the job may touch a disk. */

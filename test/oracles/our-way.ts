@@ -14,6 +14,7 @@ const OPTIONS: RenderOptions = {
 };
 
 export const context = (): JobContext => ({
+  requestId: 'request-1',
   signal: AbortSignal.timeout(60_000),
   deadline: Date.now() + 60_000,
   volatile: false,

@@ -42,6 +42,7 @@ export function buildChunks(words: readonly Word[]): Chunk[] {
 /** Whether a word stands after its predecessor in the stream on one line, at a distance that justification may open. */
 function followsOn(previous: Word, word: Word): boolean {
   const size = Math.max(previous.style.size, word.style.size);
+  if (previous.place?.line !== word.place?.line) return false;
   if (!sameRow(previous.box, word.box)) return false;
   const backwards = word.box.x1 <= previous.box.x0 + 0.5;
   if (backwards && !(isRightToLeft(word.text.codePointAt(0) ?? 0) || isRightToLeft(previous.text.codePointAt(0) ?? 0)))
@@ -129,7 +130,13 @@ function mergeNeighbours(chunks: Chunk[]): Chunk[] {
     for (const chunk of row) {
       const gap = open ? chunk.box.x0 - open.box.x1 : Infinity;
       const size = open ? Math.max(open.size, chunk.size) : 0;
-      if (open && sameRow(open.box, chunk.box) && gap < size * GEOMETRIC_GAP && gap > -size * 0.5) {
+      if (
+        open &&
+        open.words[0]?.place?.line === chunk.words[0]?.place?.line &&
+        sameRow(open.box, chunk.box) &&
+        gap < size * GEOMETRIC_GAP &&
+        gap > -size * 0.5
+      ) {
         open = makeChunk([...open.words, ...chunk.words]);
         merged[merged.length - 1] = open;
       } else {

@@ -1,12 +1,13 @@
 // Lays out one page: furniture aside, tables whole, columns in reading order, lines to paragraphs.
 import { area, type Box, boundingBox, centreInside, intersectionArea, turnBox } from '../source/geometry.ts';
-import type { PageContent } from '../source/page-model.ts';
+import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from '../tables/aligned.ts';
 import type { FoundTable } from '../tables/grid.ts';
 import { findRuledTables } from '../tables/ruled.ts';
 import { splitTables } from '../tables/whitespace.ts';
 import type { Draft, FigureDraft, FurnitureDraft, TableDraft } from './blocks.ts';
 import { type Column, cutColumns, type LayoutItem } from './columns.ts';
+import { type FlowPlace, followOcr } from './flows.ts';
 import type { FoundFurniture } from './furniture.ts';
 import { escapeHtml, type Vocabulary } from './inline.ts';
 import { buildChunks, type Chunk, chunkText, groupRows } from './lines.ts';
@@ -22,6 +23,8 @@ const BACKGROUND_SHARE = 0.75;
 interface Item extends LayoutItem {
   chunk?: Chunk;
   draft?: TableDraft | FigureDraft;
+  /** Where OCR read it. */
+  place?: FlowPlace;
 }
 
 /**
@@ -45,9 +48,19 @@ export function layoutPage(
   const items: Item[] = [
     ...[...ruled, ...aligned].map((table) => tableItem(table, page.index, toDisplayed)),
     ...figureItems(page, toDisplayed),
-    ...rest.map((chunk) => ({ chunk, box: chunk.box, words: chunk.words.length, size: chunk.size, atom: false })),
+    ...rest.map(
+      (chunk): Item => ({
+        chunk,
+        box: chunk.box,
+        words: chunk.words.length,
+        size: chunk.size,
+        atom: false,
+        ...firstPlace(chunk.words),
+      }),
+    ),
   ];
-  const drafts = cutColumns(items).flatMap((column) => draftColumn(column, upright, vocabulary, bodySize));
+  const columns = page.words.some((word) => word.place) ? followOcr(items, (item) => item.place) : cutColumns(items);
+  const drafts = columns.flatMap((column) => draftColumn(column, upright, vocabulary, bodySize));
   const inTables = new Set([...ruled, ...aligned].flatMap((table) => table.sideways));
   const loose = upright.sideways.filter((word) => !inTables.has(word));
   const aside = loose.length === 0 ? [] : draftSideways(page, loose, toDisplayed, vocabulary);
@@ -79,7 +92,12 @@ function tableItem(table: FoundTable, pageIndex: number, toDisplayed: (box: Box)
     grid: table.grid,
     source: table.source,
   };
-  return { draft, box: table.box, words: 0, size: 0, atom: true };
+  return { draft, box: table.box, words: 0, size: 0, atom: true, ...firstPlace(table.words) };
+}
+
+function firstPlace(words: readonly Word[]): { place?: FlowPlace } {
+  const places = words.flatMap((word) => (word.place ? [word.place] : []));
+  return places.length === 0 ? {} : { place: places.reduce((first, one) => (one.line < first.line ? one : first)) };
 }
 
 function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] {

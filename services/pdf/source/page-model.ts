@@ -32,6 +32,8 @@ export interface Word {
   superscript?: boolean;
   /** OCR's own, 0 to 1. */
   confidence?: number;
+  /** Where OCR reads it: lines and blocks of lines are numbered in reading order. */
+  place?: { block: number; line: number };
 }
 
 /** A straight horizontal or vertical line: a stroke, or a thin filled shape. */
@@ -68,6 +70,8 @@ export interface PageContent {
   rulings: Ruling[];
   regions: Region[];
   images: ImageArea[];
+  /** Degrees clockwise by which the displayed page slopes; everything here is in the straightened frame. */
+  skew?: number;
   /** Painted objects of any kind, text included: 0 for an empty page. */
   objects: number;
   /** Glyphs that the text layer could not name (no or broken ToUnicode), and all glyphs. */

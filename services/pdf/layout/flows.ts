@@ -1,0 +1,72 @@
+// Gives the pieces of a page that OCR read in OCR's own reading order, since it saw the page's white space before it saw words.
+import { type Box, boundingBox, overlap, unionBox } from '../source/geometry.ts';
+import type { Column, LayoutItem } from './columns.ts';
+
+/** Lines of a column begin or end within this many type sizes of each other, or lie inside its width. */
+const SAME_EDGE = 3;
+
+/** Where OCR read an item; undefined for a figure. */
+export interface FlowPlace {
+  block: number;
+  line: number;
+}
+
+/**
+ * The columns of a page whose words have places, in reading order.
+ * @param placeOf the first place of a piece of text or a table
+ */
+export function followOcr<T extends LayoutItem>(
+  items: readonly T[],
+  placeOf: (item: T) => FlowPlace | undefined,
+): Column<T>[] {
+  const placed = items
+    .flatMap((item) => {
+      const place = placeOf(item);
+      return place ? [{ item, place }] : [];
+    })
+    .sort((a, b) => a.place.line - b.place.line || a.item.box.x0 - b.item.box.x0);
+  const columns: Column<T>[] = [];
+  let open: Column<T> | undefined;
+  let last: { item: T; place: FlowPlace } | undefined;
+  for (const one of placed) {
+    if (open && last && goesOn(open, last, one)) {
+      open.items.push(one.item);
+      open.box = unionBox(open.box, one.item.box);
+    } else {
+      open = { items: [one.item], box: one.item.box };
+      columns.push(open);
+    }
+    last = one;
+  }
+  for (const item of items) if (!placeOf(item)) insertFigure(columns, item);
+  return columns;
+}
+
+/** Whether a piece stands below what the column has, within its width. */
+function goesOn<T extends LayoutItem>(
+  column: Column<T>,
+  last: { item: T; place: FlowPlace },
+  next: { item: T; place: FlowPlace },
+): boolean {
+  if (last.place.line === next.place.line) return true;
+  const above = last.item.box;
+  const { box } = next.item;
+  if ((box.y0 + box.y1) / 2 <= (above.y0 + above.y1) / 2) return false;
+  if (last.place.block === next.place.block) return true;
+  if (box.y0 < column.box.y1 - (box.y1 - box.y0) * 0.5) return false;
+  const size = Math.max(8, next.item.size, last.item.size) * SAME_EDGE;
+  const wider = box.x0 < column.box.x0 - size || box.x1 > column.box.x1 + size;
+  const narrower = column.items.length > 2 && overlap(box.x0, box.x1, column.box.x0, column.box.x1) <= 0;
+  return !narrower && (!wider || column.items.length <= 2);
+}
+
+/** A figure comes after the last column that begins above it and shares its width; in a column of text it is put by height. */
+function insertFigure<T extends LayoutItem>(columns: Column<T>[], item: T): void {
+  const shares = (box: Box) => overlap(box.x0, box.x1, item.box.x0, item.box.x1) > 0;
+  const index = columns.findLastIndex((column) => column.box.y0 <= item.box.y0 && shares(column.box));
+  const column = columns[index];
+  if (column && item.box.y1 <= column.box.y1 + 1) {
+    column.items.push(item);
+    column.box = boundingBox([column.box, item.box]);
+  } else columns.splice(index + 1, 0, { items: [item], box: item.box });
+}
