@@ -108,7 +108,7 @@ const STYLES = `${HEAD}<w:styles xmlns:w="${WORD}">${[
 ]
   .map(
     (name) =>
-      `<w:style w:type="paragraph" w:styleId="${name.replace('heading ', 'Heading')}"><w:name w:val="${name}"/></w:style>`,
+      `<w:style w:type="paragraph" w:styleId="${name.replace('heading ', 'Heading')}"><w:name w:val="${name}"/>${name.startsWith('heading ') ? `<w:pPr><w:outlineLvl w:val="${Number(name.at(-1)) - 1}"/></w:pPr>` : ''}</w:style>`,
   )
   .join('')}</w:styles>`;
 
