@@ -3,7 +3,7 @@ import { connectNats } from '#shared/bus/nats.ts';
 import type { QueueName } from '#shared/contract/jobs.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
-import { startOpsServer } from '#shared/runtime/health.ts';
+import { type Readiness, startOpsServer } from '#shared/runtime/health.ts';
 import { startJobLoop } from '#shared/runtime/jobloop.ts';
 import { createLogger } from '#shared/runtime/log.ts';
 import { startGateway } from './gateway/gateway.ts';
@@ -29,13 +29,11 @@ async function main(name: string): Promise<void> {
     log.info({ url: gateway.url }, 'listening');
     return;
   }
-  let draining = false;
-  const ready = () =>
-    draining
-      ? { ok: false, reason: 'draining' }
-      : transport.bus.connected()
-        ? { ok: true }
-        : { ok: false, reason: 'the message bus is away' };
+  let state: 'starting' | 'serving' | 'draining' = 'starting';
+  const ready = (): Readiness => {
+    if (state !== 'serving') return { ok: false, reason: state };
+    return transport.bus.connected() ? { ok: true } : { ok: false, reason: 'the message bus is away' };
+  };
   const ops =
     config.opsPort === undefined
       ? undefined
@@ -48,9 +46,10 @@ async function main(name: string): Promise<void> {
     log,
     warm: true,
   });
+  state = 'serving';
   drainOnSignal(
     async () => {
-      draining = true;
+      state = 'draining';
       await loop.drain();
       await transport.close();
       await ops?.close();
