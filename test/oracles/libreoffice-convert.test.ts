@@ -40,6 +40,7 @@ const ROWS: readonly Row[] = [
   },
   { name: 'odt/report.odt', fileName: 'report.odt', bytes: fixture('odt/report.odt'), to: 'docx' },
   { name: 'doc/report.doc', fileName: 'report.doc', bytes: fixture('doc/report.doc'), to: 'odt' },
+  { name: 'rtf/report.rtf', fileName: 'report.rtf', bytes: fixture('rtf/report.rtf'), to: 'odt' },
   {
     name: 'xlsx/counts.xlsx',
     fileName: 'counts.xlsx',

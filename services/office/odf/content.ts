@@ -99,6 +99,7 @@ export class OdfContent {
     if (element.local === 'h') {
       flow.heading(Math.min(6, Math.max(1, Number(attribute(element, 'outline-level') ?? 1) || 1)), inline);
     } else if (style.role === 'title') flow.heading(1, inline);
+    else if (style.heading !== undefined) flow.heading(style.heading, inline);
     else if (list && style.numbered && !inline.isEmpty()) this.#item(inline, flow, list);
     else if (style.role === 'code') flow.code(textContent(element));
     else if (style.role === 'quote') flow.quote(inline);

@@ -5,6 +5,8 @@ import type { RunFormat } from '../inline.ts';
 export interface OdfStyle {
   format: RunFormat;
   role?: 'quote' | 'code' | 'title';
+  /** 1 to 6: a style named as a heading, for paragraphs that are not marked as one (made of Word and RTF files without outline levels). */
+  heading?: number;
   /** `text:list-style` that the paragraph style brings. */
   listStyle?: string;
   /** False where a paragraph in a list shows no bullet. */
@@ -98,6 +100,8 @@ export class OdfStyles {
       if (/^(?:preformatted text|source code)$/.test(name)) style.role = 'code';
       else if (/^(?:quotations|quote|block quotation|block text)$/.test(name)) style.role = 'quote';
       else if (name === 'title') style.role = 'title';
+      const level = /^heading ([1-9])$/.exec(name)?.[1];
+      if (level !== undefined) style.heading = Math.min(6, Number(level));
     }
     if (family === 'text' && /^(?:source text|teletype|verbatim char|user entry)$/.test(name)) style.format.code = true;
     if (!element) return;
