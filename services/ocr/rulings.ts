@@ -2,8 +2,9 @@
 import type { PixelBox } from '#shared/contract/jobs.ts';
 import { type GreyImage, sampleGreys, splitGreys } from './pixels.ts';
 
-/** Shortest line, in inches: longer than a letter of any text is high and than a dash. */
-const SHORTEST_INCHES = 0.2;
+/** Shortest line across and down the page, in inches: longer than the touching feet of a large word, than a letter is high. */
+const SHORTEST_ACROSS = 0.3;
+const SHORTEST_DOWN = 0.2;
 /** Thickest line, in inches; what is thicker is a bar or a letter's stem. */
 const THICKEST_INCHES = 0.035;
 /** Share of the way from the paper's grey to the ink's at which a pixel counts: table lines are often grey. */
@@ -44,10 +45,9 @@ export function findRulings(image: GreyImage, dpi: number): PixelBox[] {
   const { dark, light } = splitGreys(sampleGreys(image));
   if (light - dark < 30) return [];
   const limit = light - (light - dark) * FAINT_INK;
-  const shortest = Math.max(24, Math.round(dpi * SHORTEST_INCHES));
   const thickest = Math.max(3, Math.round(dpi * THICKEST_INCHES));
-  const across = joinRuns(runsAcross(image, limit, shortest), thickest);
-  const down = joinRuns(runsDown(image, limit, shortest), thickest);
+  const across = joinRuns(runsAcross(image, limit, Math.max(24, dpi * SHORTEST_ACROSS)), thickest);
+  const down = joinRuns(runsDown(image, limit, Math.max(24, dpi * SHORTEST_DOWN)), thickest);
   return [
     ...across
       .filter((one) => standsFree(image, limit, one, true, thickest))

@@ -1,5 +1,5 @@
 // Sends one page to the OCR service and turns what comes back into the page model, so that one layout serves both.
-import type { JobContext, OcrJob, OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
+import type { JobContext, OcrJob, OcrLine, OcrPage, OcrWord, PixelBox } from '#shared/contract/jobs.ts';
 import { area } from './source/geometry.ts';
 import type { PageContent, Ruling, TextStyle, Word } from './source/page-model.ts';
 import type { PageSource } from './source/page-source.ts';
@@ -62,6 +62,7 @@ export function ocrContent(page: PageContent, ocr: OcrPage, dpi: number): PageCo
   const heights = ocr.lines.flatMap((line) => line.words.map(() => line.height)).sort((a, b) => a - b);
   const usual = heights[heights.length >> 1] ?? 0;
   const styles = new Map<number, TextStyle>();
+  const uprights = (ocr.rulings ?? []).filter(([x0, y0, x1, y1]) => y1 - y0 > x1 - x0);
   const words: Word[] = [];
   ocr.lines.forEach((line, number) => {
     const place = { block: line.block ?? 0, line: number };
@@ -73,8 +74,8 @@ export function ocrContent(page: PageContent, ocr: OcrPage, dpi: number): PageCo
       styles.set(size, style);
     }
     const baseline = baselineOf(line) * scale;
-    for (const word of line.words) {
-      const text = word.text.trim();
+    for (const word of line.words.flatMap((one) => cutAtRuling(one, uprights))) {
+      const text = withoutRulings(word, uprights);
       if (text === '') continue;
       words.push({
         text,
@@ -131,4 +132,48 @@ function toRuling([x0, y0, x1, y1]: PixelBox, scale: number): Ruling {
     thickness: (far - near) * scale,
     color: 0,
   };
+}
+
+/** A word that was read across a table's ruling, as the two of its cells; the stroke in it that was the ruling is left out. */
+function cutAtRuling(word: OcrWord, uprights: readonly PixelBox[]): OcrWord[] {
+  const [x0, y0, x1, y1] = word.box;
+  const height = y1 - y0;
+  const ruling = uprights.find(
+    (one) => one[0] > x0 + height * 0.3 && one[2] < x1 - height * 0.3 && one[1] <= y0 + 2 && one[3] >= y1 - 2,
+  );
+  if (!ruling) return [word];
+  const share = ((ruling[0] + ruling[2]) / 2 - x0) / (x1 - x0);
+  const expected = share * word.text.length - 0.5;
+  let stroke = -1;
+  for (let n = 1; n + 1 < word.text.length; n++)
+    if (
+      /[|\u00a6/\\!l1I[\](){}]/.test(word.text[n] ?? '') &&
+      Math.abs(n - expected) <= 1.2 &&
+      (stroke < 0 || Math.abs(n - expected) < Math.abs(stroke - expected))
+    )
+      stroke = n;
+  if (stroke < 0) return [word];
+  return [
+    { ...word, text: word.text.slice(0, stroke), box: [x0, y0, ruling[0], y1] },
+    { ...word, text: word.text.slice(stroke + 1), box: [ruling[2], y0, x1, y1] },
+  ];
+}
+
+/** How far a stroke may miss the ruling that it was read from, as a share of the word's height. */
+const STROKE_MISS = 0.35;
+
+/** The word without the strokes at its ends that are rulings of a table, read as letters. */
+function withoutRulings(word: OcrWord, uprights: readonly PixelBox[]): string {
+  const text = word.text.trim();
+  const near = (word.box[3] - word.box[1]) * STROKE_MISS;
+  const hasRuling = (x: number) =>
+    uprights.some(
+      ([x0, y0, x1, y1]) => x > x0 - near && x < x1 + near && y0 < word.box[3] - near && y1 > word.box[1] + near,
+    );
+  if (/^[|\u00a6\u2016!lI[\](){}]{1,2}$/.test(text))
+    return hasRuling((word.box[0] + word.box[2]) / 2) && word.box[2] - word.box[0] < near * 2 ? '' : text;
+  let kept = text;
+  if (/^[|\u00a6\u2016[\]{}]/.test(kept) && hasRuling(word.box[0])) kept = kept.slice(1);
+  if (/[|\u00a6\u2016[\]{}]$/.test(kept) && hasRuling(word.box[2])) kept = kept.slice(0, -1);
+  return kept.trim();
 }

@@ -33,6 +33,11 @@ export interface FoundFurniture {
 const PAGE_NUMBER =
   /^(?:[-–—|·•\s]*)(?:(?:page|seite|p\.|pg\.?|página|pagina|стр\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:\/|of|von|de|sur|di|из)\s*\d{1,4})?(?:[-–—|·•\s]*)$/iu;
 
+/** What a publisher's site prints on the edge of a page that was fetched from it. */
+const DOWNLOAD_STAMP = /^downloaded (?:from|by|via)\b.{0,200}(?:https?:|www\.|\bon \S+ \d|\d{4})/i;
+/** Rows of a page of running text, at least; a form or a letter has a spread first row too. */
+const FULL_PAGE_ROWS = 12;
+
 /** The running furniture of a run of pages; pages come in their order. */
 export function findFurniture(pages: readonly MarginPage[]): Map<number, FoundFurniture[]> {
   const rows = new Map<number, MarginRow[]>();
@@ -117,10 +122,33 @@ function isLonelyFurniture(row: MarginRow, text: string, page: MarginPage): bool
   const gap = gapToText(row, page.chunks);
   if (page.chunks.length <= row.chunks.length) return false;
   if (PAGE_NUMBER.test(text)) return size <= body * 1.15 && gap > body * 0.9;
+  if (size <= body * 1.25 && (isSpreadHead(row, page, gap) || (DOWNLOAD_STAMP.test(text) && gap > 0))) return true;
   const edge = row.top ? row.box.y1 < page.height * 0.1 : row.box.y0 > page.height * 0.9;
   return (
     edge && size < body * 0.92 && gap > body * 1.6 && text.length < 160 && !isCaption(text) && !/[.:;]$/.test(text)
   );
+}
+
+/**
+ * Pieces set against both margins of a page of text, as a running head is: the page's number and a name, or three of which the middle one is
+ * centred.
+ */
+function isSpreadHead(row: MarginRow, page: MarginPage, gap: number): boolean {
+  const { chunks } = row;
+  const first = chunks[0];
+  const last = chunks.at(-1);
+  if (!first || !last || chunks.length < 2 || chunks.length > 3) return false;
+  const size = Math.max(...chunks.map((chunk) => chunk.size));
+  if (gap < size * 0.7 || chunks.some((chunk, n) => n > 0 && chunk.box.x0 - (chunks[n - 1] as Chunk).box.x1 < size * 3))
+    return false;
+  const others = page.chunks.filter((chunk) => !chunks.includes(chunk));
+  if (others.length < FULL_PAGE_ROWS) return false;
+  const text = boundingBox(others.filter((chunk) => chunk.words.length > 2).map((chunk) => chunk.box));
+  if (Math.abs(first.box.x0 - text.x0) > size * 2 || Math.abs(last.box.x1 - text.x1) > size * 2) return false;
+  const middle = chunks[1] as Chunk;
+  return chunks.length === 2
+    ? [first, last].some((chunk) => PAGE_NUMBER.test(chunkText(chunk.words)))
+    : Math.abs(middle.box.x0 + middle.box.x1 - text.x0 - text.x1) < size * 4 && middle.words.length <= 8;
 }
 
 /** Whether the next row inwards follows at the distance and in the size of one text. */

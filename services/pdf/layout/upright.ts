@@ -1,5 +1,5 @@
 // Turns a page whose text mostly runs sideways (a landscape table on a portrait page), so that layout always sees upright text.
-import { type Box, type QuarterTurn, turnBox } from '../source/geometry.ts';
+import { type Box, type QuarterTurn, tiltBox, turnBox } from '../source/geometry.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 
 export interface UprightPage {
@@ -12,6 +12,14 @@ export interface UprightPage {
 }
 
 export function makeUpright(page: PageContent): UprightPage {
+  const upright = turnUpright(page);
+  const { skew, width, height } = page;
+  if (skew === undefined) return upright;
+  // OCR read the page straightened; its blocks are shown where they lie.
+  return { ...upright, toDisplayed: (box) => tiltBox(upright.toDisplayed(box), skew, width, height) };
+}
+
+function turnUpright(page: PageContent): UprightPage {
   const letters = new Map<QuarterTurn, number>();
   for (const word of page.words) letters.set(word.direction, (letters.get(word.direction) ?? 0) + word.text.length);
   let main: QuarterTurn = 0;

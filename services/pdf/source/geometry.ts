@@ -84,6 +84,22 @@ export function turnBox(box: Box, turn: QuarterTurn, width: number, height: numb
   }
 }
 
+/** The box around a box of a `width` x `height` page after the page was tilted about its centre, degrees clockwise. */
+export function tiltBox(box: Box, degrees: number, width: number, height: number): Box {
+  const cos = Math.cos((degrees * Math.PI) / 180);
+  const sin = Math.sin((degrees * Math.PI) / 180);
+  const corners = [box.x0, box.x1].flatMap((x) =>
+    [box.y0, box.y1].map((y) => {
+      const dx = x - width / 2;
+      const dy = y - height / 2;
+      return { x: width / 2 + dx * cos - dy * sin, y: height / 2 + dx * sin + dy * cos };
+    }),
+  );
+  const xs = corners.map((corner) => corner.x);
+  const ys = corners.map((corner) => corner.y);
+  return { x0: Math.min(...xs), x1: Math.max(...xs), y0: Math.min(...ys), y1: Math.max(...ys) };
+}
+
 export function unionBox(a: Box, b: Box): Box {
   return { x0: Math.min(a.x0, b.x0), y0: Math.min(a.y0, b.y0), x1: Math.max(a.x1, b.x1), y1: Math.max(a.y1, b.y1) };
 }
