@@ -5,7 +5,7 @@ import type { RenderOptions } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { ConvertedDocument, SourceFile } from '#shared/document/document.ts';
 import { isElement, isText, removeElements, textOf, walk } from '#shared/document/dom.ts';
-import { serialize } from '#shared/document/render.ts';
+import { serialize } from '#shared/document/serialize.ts';
 import { parseHtml } from '#shared/document/tree.ts';
 import { openZip, type ZipContainer } from '#shared/readers/zip.ts';
 import { readPackage, resolvePath } from './package.ts';

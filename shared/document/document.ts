@@ -1,6 +1,6 @@
 // What every converter gives and the one render pipeline takes: semantic HTML, and for PDF the same as typed blocks on pages.
 import type { DocumentMetadata } from '../contract/jobs.ts';
-import type { BlockType } from '../contract/response.ts';
+import type { BlockType, RecordFields } from '../contract/response.ts';
 
 export interface PagedBlock {
   type: BlockType;
@@ -56,4 +56,11 @@ export interface SourceFile {
   extension: string;
   /** The charset that the upload's content type named. */
   charset?: string;
+}
+
+/** A document as it leaves the pipeline: the fields that were asked for, and what goes beside them. */
+export interface RenderedRecord {
+  fields: RecordFields;
+  metadata: DocumentMetadata;
+  warnings: string[];
 }

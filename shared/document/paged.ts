@@ -4,12 +4,12 @@ import type { RenderOptions } from '../contract/jobs.ts';
 import type { Block, PageBlocks, RecordFields } from '../contract/response.ts';
 import { listImages, listLinks, settleAddresses } from './addresses.ts';
 import { removeCode } from './clean.ts';
-import type { ConvertedDocument, PagedBlock, PagedPage } from './document.ts';
+import type { ConvertedDocument, PagedBlock, PagedPage, RenderedRecord } from './document.ts';
 import { isElement, removeElements } from './dom.ts';
 import { findFootnotes } from './footnotes.ts';
 import { toMarkdown } from './markdown.ts';
-import { type RenderedRecord, serialize } from './render.ts';
 import { selectAll, selectorEngine } from './selectors.ts';
+import { serialize } from './serialize.ts';
 import { parseHtml } from './tree.ts';
 
 const BETWEEN_BLOCKS = '\n\n';

@@ -1,11 +1,10 @@
 // Renders what a converter gave into the fields that the caller asked for: one pipeline for every format.
 import type { ChildNode, Element } from 'domhandler';
-import { getOuterHTML } from 'domutils';
 import type { DocumentMetadata, RenderOptions } from '../contract/jobs.ts';
 import type { FieldName, RecordFields } from '../contract/response.ts';
 import { baseAddress, listImages, listLinks, settleAddresses } from './addresses.ts';
 import { removeAds, removeCode } from './clean.ts';
-import type { ConvertedDocument } from './document.ts';
+import type { ConvertedDocument, RenderedRecord } from './document.ts';
 import { isElement, removeElements } from './dom.ts';
 import { findFootnotes } from './footnotes.ts';
 import { documentContent, webpageContent } from './main-content.ts';
@@ -13,13 +12,8 @@ import { toMarkdown } from './markdown.ts';
 import { htmlMetadata } from './metadata.ts';
 import { renderPaged } from './paged.ts';
 import { checkSelectors, selectAll, selectorEngine } from './selectors.ts';
+import { serialize } from './serialize.ts';
 import { type HtmlTree, parseHtml } from './tree.ts';
-
-export interface RenderedRecord {
-  fields: RecordFields;
-  metadata: DocumentMetadata;
-  warnings: string[];
-}
 
 /** Fields that come from the cleaned tree. */
 const TREE_FIELDS: readonly FieldName[] = ['markdown', 'html', 'links', 'images'];
@@ -121,9 +115,4 @@ function outermost(elements: readonly Element[]): Element[] {
     for (let up = element.parent; isElement(up); up = up.parent) if (all.has(up)) return false;
     return true;
   });
-}
-
-/** HTML text of the nodes. Recursion is bounded by the tree's depth limit. */
-export function serialize(nodes: readonly ChildNode[]): string {
-  return getOuterHTML([...nodes], { encodeEntities: 'utf8', emptyAttrs: true }).trim();
 }

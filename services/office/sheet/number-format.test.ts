@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileFormat, generalNumber } from './number-format.ts';
+import { generalNumber } from './decimal-format.ts';
+import { compileFormat } from './number-format.ts';
 
 const cases: [code: string, value: number, shown: string][] = [
   ['General', 0.1 + 0.2, '0.3'],

@@ -13,7 +13,8 @@ import {
 import { alternativeText } from '../drawing.ts';
 import { escapeHtml } from '../inline.ts';
 import type { OpcPackage } from '../opc.ts';
-import { BUILT_IN, compileFormat, generalNumber, type NumberFormat } from './number-format.ts';
+import { generalNumber } from './decimal-format.ts';
+import { BUILT_IN, compileFormat, type NumberFormat } from './number-format.ts';
 import { CellBudget, type MergedRange, type Sheet, type SheetCell, type SheetRow } from './sheet.ts';
 
 const MAX_COLUMNS = 16_384;

@@ -1,0 +1,8 @@
+// Writes a tree as HTML text, the same way wherever HTML leaves.
+import type { ChildNode } from 'domhandler';
+import { getOuterHTML } from 'domutils';
+
+/** HTML text of the nodes. Recursion is bounded by the tree's depth limit. */
+export function serialize(nodes: readonly ChildNode[]): string {
+  return getOuterHTML([...nodes], { encodeEntities: 'utf8', emptyAttrs: true }).trim();
+}
