@@ -1,6 +1,6 @@
 // Renders what a converter gave into the fields that the caller asked for: one pipeline for every format.
 import type { ChildNode, Element } from 'domhandler';
-import type { DocumentMetadata, RenderOptions } from '../contract/jobs.ts';
+import type { RenderOptions } from '../contract/jobs.ts';
 import type { FieldName, RecordFields } from '../contract/response.ts';
 import { baseAddress, listImages, listLinks, settleAddresses } from './addresses.ts';
 import { removeAds, removeCode } from './clean.ts';
