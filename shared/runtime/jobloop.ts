@@ -99,7 +99,7 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
   };
 
   const consumer: Consumer = await transport.bus.serve(queue, { concurrency: options.concurrency, handler });
-  log.info({ queue, concurrency: options.concurrency }, 'serving');
+  log.debug({ queue, concurrency: options.concurrency }, 'serving');
   return {
     async drain() {
       await consumer.drain();
