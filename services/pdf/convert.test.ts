@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { PDFDocument, StandardFonts } from 'pdf-lib';
+import { PDFDocument, PDFName, StandardFonts } from 'pdf-lib';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
 import type { ConvertedDocument, PagedBlock } from '#shared/document/document.ts';
@@ -245,6 +245,40 @@ test('a passed deadline ends the work', async () => {
   await assert.rejects(convertPdf({ bytes, fileName: 'x.pdf', extension: '.pdf' }, options(), late), {
     code: 'REQUEST_TIMEOUT',
   });
+});
+
+test('what a filled-in form shows is read, with or without pictures of its fields, and what it hides is not', async () => {
+  const made = await PDFDocument.create();
+  const font = await made.embedFont(StandardFonts.Helvetica);
+  const page = made.addPage([400, 300]);
+  page.drawText('Name of the ship', { x: 40, y: 220, size: 11, font });
+  const place = { x: 150, width: 180, height: 20, font };
+  const ship = made.getForm().createTextField('ship');
+  ship.setText('Silver Heron');
+  ship.addToPage(page, { ...place, y: 212 });
+  const secret = made.getForm().createTextField('secret');
+  secret.setText('nobody sees this');
+  secret.addToPage(page, { ...place, y: 100, hidden: true });
+  for (const pictures of [true, false]) {
+    if (!pictures) for (const widget of ship.acroField.getWidgets()) widget.dict.delete(PDFName.of('AP'));
+    const bytes = await made.save({ updateFieldAppearances: pictures });
+    const document = await convertPdf({ bytes, fileName: 'x.pdf', extension: '.pdf' }, options(), context());
+    assert.deepEqual(texts(document), ['Name of the ship Silver Heron'], `pictures: ${pictures}`);
+  }
+});
+
+test('a document without text says so for each page; one of page numbers alone says that', async () => {
+  const made = await PDFDocument.create();
+  made.addPage([300, 300]);
+  made.addPage([300, 300]);
+  const read = async () =>
+    (await convertPdf({ bytes: await made.save(), fileName: 'x.pdf', extension: '.pdf' }, options(), context()))
+      .warnings;
+  assert.deepEqual(await read(), ['page 1 holds no text', 'page 2 holds no text']);
+  const font = await made.embedFont(StandardFonts.Helvetica);
+  for (const page of made.getPages()) page.drawText('- 7 -', { x: 140, y: 12, size: 8, font });
+  const [first] = await read();
+  assert.match(first ?? '', /^page 1 holds nothing but page headers, footers or numbers/);
 });
 
 test('maxPages caps what is read, and a thousand pages are read whole', async () => {

@@ -71,6 +71,11 @@ async function convertSource(
     drafts.push(...layoutBatch(batch, vocabulary));
   }
   reader.throwIfNothingRead(drafts.length === 0);
+  if (drafts.every((draft) => draft.kind === 'figure' || draft.kind === 'furniture'))
+    reader.tellEmpty(
+      pages,
+      new Set(drafts.filter((draft) => draft.kind === 'furniture').map((draft) => draft.pageIndex)),
+    );
   const bookmarks = await source.outline().catch(() => []);
   const { pages: blocks, title } = assembleBlocks(drafts, frames, bookmarks, vocabulary);
   for (const page of pages) page.blocks = blocks.get(page.pageNumber - 1) ?? [];

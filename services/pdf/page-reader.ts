@@ -16,6 +16,9 @@ const LOW_CONFIDENCE = 0.6;
 const BREATH = 8;
 /** Warnings that are told one by one; the rest are counted. */
 const MAX_WARNINGS = 20;
+const NO_TEXT = 'holds no text';
+const ONLY_FURNITURE =
+  'holds nothing but page headers, footers or numbers; ask with onlyMainContent: false to have them';
 
 export interface ReadPage {
   content: PageContent;
@@ -93,11 +96,8 @@ export class PageReader {
   #wantsOcr(content: PageContent): boolean {
     const verdict = judgeText(content);
     if (this.#mode === 'ocr') return verdict !== 'empty';
-    if (verdict === 'usable' || verdict === 'empty') {
-      if (verdict === 'empty' && this.#mode === 'fast')
-        this.#warn(content.index, 'has no text layer; use mode auto or ocr');
-      return false;
-    }
+    if (verdict === 'empty' && this.#mode === 'fast') this.#warn(content.index, NO_TEXT);
+    if (verdict === 'usable' || verdict === 'empty') return false;
     if (this.#mode === 'auto') return true;
     if (verdict === 'missing') this.#warn(content.index, 'has no text layer; use mode auto or ocr');
     else if (verdict === 'broken')
@@ -144,6 +144,16 @@ export class PageReader {
         'DOCUMENT_CORRUPT',
         'No page of the PDF can be read: open it in a viewer and save or print it to a new PDF, then send that',
       );
+  }
+
+  /**
+   * Says why a document is read as empty.
+   * @param furnished 0-based pages that have page headers, footers or numbers alone
+   */
+  tellEmpty(pages: readonly { pageNumber: number }[], furnished: ReadonlySet<number>): void {
+    const told = new Set(this.#warnings.map((one) => one.page));
+    for (const { pageNumber } of pages)
+      if (!told.has(pageNumber)) this.#warn(pageNumber - 1, furnished.has(pageNumber - 1) ? ONLY_FURNITURE : NO_TEXT);
   }
 
   #warn(index: number, text: string): void {

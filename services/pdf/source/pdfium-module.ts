@@ -62,6 +62,19 @@ const FUNCTIONS = [
   'FPDFPathSegment_GetType',
   'FPDFPathSegment_GetClose',
   'FPDFImageObj_GetImagePixelSize',
+  'FPDFPage_GetAnnotCount',
+  'FPDFPage_GetAnnot',
+  'FPDFPage_CloseAnnot',
+  'FPDFPage_RemoveAnnot',
+  'FPDFAnnot_GetSubtype',
+  'FPDFPage_Flatten',
+  'FPDF_GetFormType',
+  'PDFiumExt_OpenFormFillInfo',
+  'PDFiumExt_CloseFormFillInfo',
+  'PDFiumExt_InitFormFillEnvironment',
+  'PDFiumExt_ExitFormFillEnvironment',
+  'FORM_OnAfterLoadPage',
+  'FORM_OnBeforeClosePage',
   'FPDFLink_Enumerate',
   'FPDFLink_GetAnnotRect',
   'FPDFLink_GetAction',
@@ -75,7 +88,7 @@ const FUNCTIONS = [
   'FPDF_RenderPageBitmap',
 ] as const; // prettier-ignore
 
-/** The exported C functions (fpdfview.h, fpdf_text.h, fpdf_edit.h, fpdf_doc.h) and the memory they share with us. */
+/** The exported C functions (fpdfview.h, fpdf_text.h, fpdf_edit.h, fpdf_doc.h, fpdf_annot.h, fpdf_flatten.h, fpdf_formfill.h) and the memory they share with us. */
 export type Pdfium = Record<(typeof FUNCTIONS)[number], Call> & {
   /** Views change when memory grows: read them anew after every call. */
   heap(): { u8: Uint8Array; i32: Int32Array; f32: Float32Array; f64: Float64Array; u16: Uint16Array };

@@ -2,8 +2,9 @@
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { type Box, displayMatrix, mapBox, type QuarterTurn } from './geometry.ts';
 import { linkWords } from './links.ts';
-import type { Bookmark, DocumentInfo, GreyImage, PageContent, Word } from './page-model.ts';
+import type { Bookmark, DocumentInfo, GreyImage, PageContent } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
+import { FormFields, paintAnnotations, showsAnnotations } from './pdfium-annotations.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
 import { type FontCache, readText } from './pdfium-text.ts';
@@ -35,6 +36,11 @@ export async function openWithPdfium(bytes: Uint8Array, password: string | undef
   });
 }
 
+interface PageLink {
+  box: Box;
+  href: string;
+}
+
 class PdfiumSource implements PageSource {
   readonly engine = 'pdfium';
   readonly pageCount: number;
@@ -44,6 +50,9 @@ class PdfiumSource implements PageSource {
   readonly #document: number;
   readonly #scratch: number;
   readonly #fonts: FontCache = new Map();
+  readonly #form: FormFields | undefined;
+  /** Pages whose annotations are painted, with the links that went with them. */
+  readonly #painted = new Map<number, PageLink[]>();
   #closed = false;
 
   constructor(pdfium: Pdfium, file: number, document: number) {
@@ -53,6 +62,7 @@ class PdfiumSource implements PageSource {
     this.#scratch = pdfium.malloc(128);
     this.pageCount = Math.max(0, pdfium.FPDF_GetPageCount(document));
     this.info = this.#readInfo();
+    this.#form = pdfium.FPDF_GetFormType(document) > 0 ? new FormFields(pdfium, document) : undefined;
   }
 
   #readInfo(): DocumentInfo {
@@ -134,7 +144,18 @@ class PdfiumSource implements PageSource {
     });
   }
 
+  /** Paints what fields and notes show onto their page, once. */
+  #paint(index: number): void {
+    if (this.#painted.has(index)) return;
+    this.#withPage(index, (page, crop, rotation) => {
+      if (!showsAnnotations(this.#pdfium, page)) return;
+      const links = this.#readLinks(page, displayMatrix(crop, rotation));
+      if (paintAnnotations(this.#pdfium, page, this.#form)) this.#painted.set(index, links);
+    });
+  }
+
   async readPage(index: number): Promise<PageContent> {
+    this.#paint(index);
     return this.#withPage(index, (page, crop, rotation) => {
       const display = displayMatrix(crop, rotation);
       const sideways = rotation === 90 || rotation === 270;
@@ -149,12 +170,14 @@ class PdfiumSource implements PageSource {
       const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch);
       // What lies wholly off the visible page is not seen by a reader.
       const words = text.words.filter((w) => w.box.x1 > 0 && w.box.x0 < width && w.box.y1 > 0 && w.box.y0 < height);
-      this.#setLinks(page, display, words);
+      for (const link of this.#painted.get(index) ?? this.#readLinks(page, display))
+        linkWords(words, link.box, link.href);
       return { index, width, height, ...text, words, ...objects };
     });
   }
 
-  #setLinks(page: number, display: ReturnType<typeof displayMatrix>, words: Word[]): void {
+  #readLinks(page: number, display: ReturnType<typeof displayMatrix>): PageLink[] {
+    const links: PageLink[] = [];
     const pdfium = this.#pdfium;
     const s = this.#scratch;
     pdfium.heap().i32[s >> 2] = 0;
@@ -173,8 +196,9 @@ class PdfiumSource implements PageSource {
       const href = decodeUtf8(
         readSized(pdfium, (buffer, size) => pdfium.FPDFAction_GetURIPath(this.#document, action, buffer, size)),
       ).trim();
-      if (href !== '') linkWords(words, box, href);
+      if (href !== '') links.push({ box, href });
     }
+    return links;
   }
 
   async renderGrey(index: number, dpi: number): Promise<GreyImage> {
@@ -209,6 +233,7 @@ class PdfiumSource implements PageSource {
     if (this.#closed) return;
     this.#closed = true;
     guarded(() => {
+      this.#form?.close();
       this.#pdfium.FPDF_CloseDocument(this.#document);
       this.#pdfium.free(this.#file);
       this.#pdfium.free(this.#scratch);
