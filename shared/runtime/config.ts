@@ -39,7 +39,10 @@ export const environmentSchema = z.object({
     .string()
     .optional()
     .meta({ description: 'Folder with *.traineddata (default: where Debian puts it).' }),
-  SOFFICE_PATH: z.string().optional().meta({ description: 'LibreOffice binary (default: soffice on the PATH).' }),
+  LIBREOFFICE_FOLDER: z
+    .string()
+    .optional()
+    .meta({ description: 'The `program` folder of LibreOffice (default: where Debian and others put it).' }),
   PDF_CONCURRENCY: count.optional().meta({ description: 'Jobs the pdf service runs at once (default: the cores).' }),
   OCR_CONCURRENCY: count.optional().meta({ description: 'Jobs the ocr service runs at once (default: the cores).' }),
   OFFICE_CONCURRENCY: count
@@ -131,7 +134,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 const CONVERSION_VARIABLES: Partial<Record<QueueName, readonly string[]>> = {
   ocr: ['OCR_LANGUAGES', 'TESSDATA_PREFIX'],
   pdf: ['OCR_LANGUAGES'],
-  office: ['SOFFICE_PATH'],
+  office: ['LIBREOFFICE_FOLDER'],
   pii: ['PII_MODEL_URL'],
   enrich: ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL'],
 };

@@ -251,11 +251,13 @@ function canUnshareNetwork(): Promise<boolean> {
 }
 
 function findProgram(): string {
-  const program = PROGRAM_FOLDERS.map((folder) => join(folder, 'soffice.bin')).find((path) => existsSync(path));
+  const named = process.env.LIBREOFFICE_FOLDER;
+  const folders = named ? [named] : PROGRAM_FOLDERS;
+  const program = folders.map((folder) => join(folder, 'soffice.bin')).find((path) => existsSync(path));
   if (program === undefined)
     throw new ParseError(
       'SERVICE_UNAVAILABLE',
-      'This format needs LibreOffice, which is not installed: apt-get install libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui',
+      'This format needs LibreOffice, which is not installed on this server. Its operator can run `apt-get install libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui`, or name its `program` folder in LIBREOFFICE_FOLDER.',
     );
   return program;
 }

@@ -1,0 +1,40 @@
+// On a machine without LibreOffice and OCR data the product starts all the same, reads what it can, and says in one line what the rest waits for.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { errorBody, parse, successData } from '../harness/client.ts';
+import { csv } from '../harness/documents.ts';
+import { type Product, startProduct } from '../harness/product.ts';
+
+const fixture = (path: string): Promise<Buffer> => readFile(new URL(`../../fixtures/${path}`, import.meta.url));
+
+describe('without LibreOffice and OCR data', () => {
+  let product: Product;
+  before(async () => {
+    product = await startProduct({
+      transport: 'memory',
+      env: { LIBREOFFICE_FOLDER: '/nowhere/program', TESSDATA_PREFIX: '/nowhere/tessdata' },
+    });
+  });
+  after(() => product.stop());
+
+  const waiting: readonly [string, string, RegExp][] = [
+    ['a .doc', 'doc/harbour-report.doc', /apt-get install libreoffice-writer-nogui/],
+    ['an .xls', 'xls/harbour-report.xls', /apt-get install libreoffice-writer-nogui/],
+    ['a scan', 'pdf/scanned-harbour-report.pdf', /apt-get install tesseract-ocr-eng/],
+  ];
+  for (const [name, path, advice] of waiting)
+    test(`${name} gets 503 with what to install`, async () => {
+      const answer = await parse(product, { file: await fixture(path), fileName: path.replace(/.*\//, '') });
+      assert.equal(answer.status, 503);
+      const error = errorBody(answer);
+      assert.equal(error.code, 'SERVICE_UNAVAILABLE');
+      assert.match(error.error, advice);
+    });
+
+  test('what needs neither is read', async () => {
+    const answer = await parse(product, { file: await fixture('pdf/sample.pdf'), fileName: 'sample.pdf' });
+    assert.match(String(successData(answer).markdown), /tide table/);
+    assert.equal((await parse(product, { file: csv(), fileName: 'boats.csv' })).status, 200);
+  });
+});
