@@ -26,9 +26,7 @@ describe('without LibreOffice and OCR data', () => {
   for (const [name, path, advice] of waiting)
     test(`${name} gets 503 with what to install`, async () => {
       const answer = await parse(product, { file: await fixture(path), fileName: path.replace(/.*\//, '') });
-      assert.equal(answer.status, 503);
-      const error = errorBody(answer);
-      assert.equal(error.code, 'SERVICE_UNAVAILABLE');
+      const error = errorBody(answer, 503, 'SERVICE_UNAVAILABLE');
       assert.match(error.error, advice);
     });
 
