@@ -206,7 +206,8 @@ export async function startProduct(options: StartOptions): Promise<Product> {
       const natsUrl = options.natsUrl ?? nats?.url ?? '';
       for (const service of options.services ?? SERVICES) {
         const opsPort = await freePort();
-        if (service === 'gateway') opsUrl = `http://127.0.0.1:${opsPort}`;
+        // A start without a gateway (a worker that joins a bus) is asked at its first worker.
+        if (service === 'gateway' || running.length === 0) opsUrl = `http://127.0.0.1:${opsPort}`;
         const ports = { PORT: String(service === 'gateway' ? port : opsPort), OPS_PORT: String(opsPort) };
         const env = { ...environment, NATS_URL: natsUrl, ...ports, ...options.env };
         running.push(launch(service, [join(ROOT, 'services/service.ts'), service], env, folder, log));

@@ -1,0 +1,134 @@
+// The product as a cluster runs it: one nats-server, several gateways and workers, each a process that a suite may kill and start again.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type NatsServer, startNatsServer } from '../harness/nats-server.ts';
+import { type Product, type ProductService, SERVICES, startProduct } from '../harness/product.ts';
+
+/** One process of the mesh, which keeps its place when it is killed and started again. */
+export interface Member {
+  /** `pdf-1`: its service and its number. */
+  readonly name: string;
+  readonly service: ProductService;
+  /** Undefined between a kill and the next start. */
+  product: Product | undefined;
+}
+
+export interface MeshOptions {
+  /** Processes of each service. */
+  copies: number;
+  /** Laid over every process's environment. */
+  env?: Record<string, string>;
+}
+
+export class Mesh {
+  readonly members: readonly Member[];
+  /** Private folder: keys, the bus's store, the processes' temporary files. */
+  readonly folder: string;
+  readonly key = `fc-chaos-${crypto.randomUUID()}`;
+  readonly #env: Record<string, string>;
+  readonly #port: number;
+  /** What processes wrote that are gone. */
+  #said = '';
+  #nats: NatsServer | undefined;
+
+  private constructor(folder: string, nats: NatsServer, options: MeshOptions) {
+    this.folder = folder;
+    this.#nats = nats;
+    this.#port = nats.port;
+    this.#env = {
+      KEYS_FILE: join(folder, 'keys.json'),
+      API_KEY: this.key,
+      TMPDIR: join(folder, 'tmp'),
+      LOG_LEVEL: 'info',
+      ...options.env,
+    };
+    this.members = SERVICES.flatMap((service) =>
+      Array.from({ length: options.copies }, (_, index): Member => {
+        return { name: `${service}-${index + 1}`, service, product: undefined };
+      }),
+    );
+  }
+
+  /** Starts the bus and every process, and resolves once all are ready. */
+  static async start(options: MeshOptions): Promise<Mesh> {
+    const folder = await mkdtemp(join(tmpdir(), 'parsemesh-chaos-'));
+    const nats = await startNatsServer({ storeDir: join(folder, 'store') });
+    const mesh = new Mesh(folder, nats, options);
+    try {
+      await mkdir(join(folder, 'tmp'));
+      await Promise.all(mesh.members.map((member) => mesh.launch(member)));
+      return mesh;
+    } catch (error) {
+      await mesh.stop();
+      throw error;
+    }
+  }
+
+  get natsUrl(): string {
+    return `nats://127.0.0.1:${this.#port}`;
+  }
+
+  get natsPid(): number | undefined {
+    return this.#nats?.pid;
+  }
+
+  /** Processes of a service that are there. */
+  of(service: ProductService): { member: Member; product: Product }[] {
+    return this.members.flatMap((member) =>
+      member.service === service && member.product ? [{ member, product: member.product }] : [],
+    );
+  }
+
+  /** Starts a member's process and waits until it is ready. */
+  async launch(member: Member): Promise<void> {
+    member.product = await startProduct({
+      transport: 'nats',
+      natsUrl: this.natsUrl,
+      services: [member.service],
+      env: this.#env,
+    });
+  }
+
+  /** Kills a member's process as a machine that loses power would. Its place stays empty until `launch`. */
+  async kill(member: Member): Promise<void> {
+    const { product } = member;
+    if (!product) return;
+    member.product = undefined;
+    process.kill(product.gatewayPid, 'SIGKILL');
+    await product.stop();
+    this.#said += product.output();
+  }
+
+  /** Ends the bus; its store stays. */
+  async stopNats(signal: NodeJS.Signals): Promise<void> {
+    await this.#nats?.stop(signal);
+    this.#nats = undefined;
+  }
+
+  /** Starts the bus again on the same store and port. */
+  async startNats(): Promise<void> {
+    this.#nats = await startNatsServer({ storeDir: join(this.folder, 'store'), port: this.#port });
+  }
+
+  /** Everything that the processes wrote. */
+  output(): string {
+    return this.#said + this.members.map((member) => member.product?.output() ?? '').join('');
+  }
+
+  /** Ends everything the polite way (gateways first) and removes the folder. @returns processes that did not end by themselves with 0 */
+  async stop(): Promise<string[]> {
+    const bad: string[] = [];
+    const end = async (member: Member) => {
+      const exits = (await member.product?.stop()) ?? [];
+      for (const { code, signal } of exits) if (code !== 0) bad.push(`${member.name}: ${signal ?? code}`);
+      this.#said += member.product?.output() ?? '';
+      member.product = undefined;
+    };
+    await Promise.all(this.members.filter(({ service }) => service === 'gateway').map(end));
+    await Promise.all(this.members.filter(({ service }) => service !== 'gateway').map(end));
+    await this.#nats?.stop();
+    await rm(this.folder, { recursive: true, force: true });
+    return bad;
+  }
+}
