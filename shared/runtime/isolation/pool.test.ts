@@ -143,6 +143,17 @@ describe('an isolated process', () => {
     await eventually('the grandchild outlived its process', () => !alive(pid));
   });
 
+  test('a process that cannot start blames no document', async () => {
+    const log = createLogger({ logLevel: 'silent' }, 'test');
+    const module = new URL('./testing/broken-worker.ts', import.meta.url);
+    const broken = new ProcessPool({ queue: 'html', module, memoryMiB: 400, env: { PATH: process.env.PATH } }, log);
+    await assert.rejects(
+      broken.run(input('echo', new Uint8Array(0), 60_000), services, AbortSignal.timeout(60_000), 'echo'),
+      (error) => error instanceof ParseError && error.code === 'UNKNOWN_ERROR',
+    );
+    await broken.close();
+  });
+
   test('runs as many at once as it is given, each in a process of its own', async () => {
     const results = await Promise.all(Array.from({ length: 3 }, () => run('grow').then(() => run('echo'))));
     assert.ok(results.every((result) => result.ok));

@@ -127,6 +127,8 @@ export class ProcessPool {
             `The document needs more than the ${this.#spec.memoryMiB} MiB of memory that one conversion may take. Split it, or ask for fewer pages.`,
             { cause: error },
           );
+        // No document was given to it yet, so none is to blame.
+        if (error.reason === 'start') throw new ParseError('UNKNOWN_ERROR', undefined, { cause: error });
         // A process that had done other jobs may have died of what they left; a fresh one died of this document.
         if (fresh)
           throw new ParseError(

@@ -21,8 +21,8 @@ export interface ProcessSpec {
   env: NodeJS.ProcessEnv;
 }
 
-/** Why a process ended. */
-export type EndReason = 'crash' | 'memory' | 'deadline' | 'cancelled' | 'idle' | 'worn' | 'drain';
+/** Why a process ended; `start` where it never became ready. */
+export type EndReason = 'start' | 'crash' | 'memory' | 'deadline' | 'cancelled' | 'idle' | 'worn' | 'drain';
 
 /** The process ended before it answered. */
 export class ProcessEndedError extends Error {
@@ -120,7 +120,7 @@ export class IsolatedProcess {
     let isReady: () => void = () => undefined;
     this.#ready = new Promise((resolve, reject) => {
       isReady = resolve;
-      void this.#exited.then((exit) => reject(new ProcessEndedError(this.#endReason ?? 'crash', exit)));
+      void this.#exited.then((exit) => reject(new ProcessEndedError(this.#endReason ?? 'start', exit)));
     });
     this.#ready.catch(() => undefined);
     void this.#read(socket, isReady);
