@@ -235,7 +235,9 @@ function pipePath(profileUrl: string): string {
 function sweep(base: string): void {
   for (const name of readdirSync(base)) {
     const pid = name.startsWith(FOLDER_PREFIX) ? Number(name.slice(FOLDER_PREFIX.length).split('-', 1)[0]) : 0;
-    if (pid > 0 && !existsSync(`/proc/${pid}`)) rmSync(join(base, name), { recursive: true, force: true });
+    if (pid <= 0 || existsSync(`/proc/${pid}`)) continue;
+    rmSync(join(base, name), { recursive: true, force: true });
+    rmSync(pipePath(pathToFileURL(join(base, name, 'profile')).href), { force: true });
   }
 }
 
