@@ -281,6 +281,23 @@ test('a document without text says so for each page; one of page numbers alone s
   assert.match(first ?? '', /^page 1 holds nothing but page headers, footers or numbers/);
 });
 
+test('a page with more than the limits let be read is partial and says what was left out', async () => {
+  const made = await PDFDocument.create();
+  const font = await made.embedFont(StandardFonts.Helvetica);
+  const page = made.addPage([600, 800]);
+  const text = Array.from({ length: 2_000 }, () => 'a long line of the log of the harbour '.repeat(3)).join('\n');
+  page.drawText(text, { x: 10, y: 790, size: 0.35, lineHeight: 0.39, font });
+  const link = { Type: 'Annot', Subtype: 'Link', Rect: [1, 1, 2, 2] };
+  page.node.set(PDFName.of('Annots'), made.context.obj(Array.from({ length: 5_001 }, () => link)));
+  const file = { bytes: await made.save(), fileName: 'x.pdf', extension: '.pdf' };
+  const document = await convertPdf(file, options(), context());
+  assert.equal(document.pages?.[0]?.status, 'partial');
+  assert.deepEqual(document.warnings, [
+    'page 1 holds more than 200000 characters; the others were left out',
+    'page 1 holds more than 5000 links and notes; the others were left out',
+  ]);
+});
+
 test('maxPages caps what is read, and a thousand pages are read whole', async () => {
   const made = await PDFDocument.create();
   const font = await made.embedFont(StandardFonts.Helvetica);

@@ -1,9 +1,7 @@
 // Turns what a PDF says of itself into the answer's metadata.
 import type { DocumentMetadata } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { DocumentInfo } from './source/page-model.ts';
-
-/** Longest value that is passed on. */
-const MAX_LENGTH = 4_000;
 
 /** @param heading the document's first title, used where the file names none */
 export function readMetadata(
@@ -14,7 +12,7 @@ export function readMetadata(
 ): DocumentMetadata {
   const metadata: DocumentMetadata = { numPages, totalPages };
   const set = (key: string, value: string | undefined) => {
-    const text = value?.replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
+    const text = value?.replace(/\s+/g, ' ').trim().slice(0, DOCUMENT_LIMITS.pdfMetadataLength);
     if (text) metadata[key] = text;
   };
   set('title', isRealTitle(info.title) ? info.title : (heading ?? info.title));

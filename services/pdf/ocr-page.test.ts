@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { layoutBatch } from './convert.ts';
-import { ocrContent } from './ocr-page.ts';
+import { ocrContent, ocrResolution } from './ocr-page.ts';
 import type { PageContent } from './source/page-model.ts';
 
 const EMPTY: PageContent = {
@@ -117,3 +118,23 @@ test('a running head in three pieces over a full page of text is no part of it',
     'a letter with few lines keeps its head',
   );
 }); // prettier-ignore
+
+test('a scan is rendered at its own pixels, other pages at 200 dpi, and none past the cap', () => {
+  const scan = (pixelWidth: number, pixelHeight: number, width = 600, height = 800) =>
+    Math.round(
+      ocrResolution({
+        ...EMPTY,
+        width,
+        height,
+        images: [{ box: { x0: 0, y0: 0, x1: width, y1: height }, pixelWidth, pixelHeight }],
+      }),
+    );
+  assert.equal(scan(1250, 1667), 150);
+  assert.equal(scan(600, 800), 72, 'made-up pixels read worse');
+  assert.equal(scan(1667, 1250), 150, 'a turned page');
+  assert.equal(scan(6000, 8000), 360);
+  assert.equal(scan(6000, 8000, 300, 400), 400);
+  assert.equal(ocrResolution(EMPTY), 200);
+  const poster = { ...EMPTY, width: 6_000, height: 8_000 };
+  assert.ok((ocrResolution(poster) / 72) ** 2 * 48e6 <= DOCUMENT_LIMITS.ocrPagePixels + 1);
+});

@@ -1,12 +1,13 @@
 // Sends one page to the OCR service and turns what comes back into the page model, so that one layout serves both.
 import type { JobContext, OcrJob, OcrLine, OcrPage, OcrWord, PixelBox } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { area } from './source/geometry.ts';
 import type { PageContent, Ruling, TextStyle, Word } from './source/page-model.ts';
 import type { PageSource } from './source/page-source.ts';
 
+/** Resolution of a page that is no scan, and the most that a scan is rendered at: more reads no better. */
 const DEFAULT_DPI = 200;
-const MIN_DPI = 150;
-const MAX_DPI = 300;
+const MAX_DPI = 400;
 /** An image that covers this much of a page is its scan. */
 const SCAN_SHARE = 0.8;
 /** Share of the type size between baseline and ascender. */
@@ -22,13 +23,17 @@ export interface RecognizedPage {
   height: number;
 }
 
-/** The scan's own resolution where the page is one image, else a usual one. */
+/**
+ * The scan's own resolution where the page is one image (never more: made-up pixels read worse), else a usual one; lower where the page would
+ * pass DOCUMENT_LIMITS.ocrPagePixels.
+ */
 export function ocrResolution(page: PageContent): number {
   const pageArea = page.width * page.height;
   const scan = page.images.find((image) => area(image.box) > pageArea * SCAN_SHARE && image.pixelWidth > 0);
-  if (!scan) return DEFAULT_DPI;
-  const own = (scan.pixelWidth / (scan.box.x1 - scan.box.x0)) * 72;
-  return Math.round(Math.min(MAX_DPI, Math.max(MIN_DPI, own)));
+  // By areas, since a turned page shows the image's width as its height.
+  const own = scan ? Math.sqrt((scan.pixelWidth * scan.pixelHeight) / area(scan.box)) * 72 : DEFAULT_DPI;
+  const most = Math.sqrt(DOCUMENT_LIMITS.ocrPagePixels / Math.max(1, pageArea)) * 72;
+  return Math.min(MAX_DPI, own, most);
 }
 
 /** @throws ParseError what the OCR service answered; PageUnreadableError where the page cannot be rendered. */

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { recognizePage } from './ocr-page.ts';
 import type { PageContent } from './source/page-model.ts';
 import { EngineCrashError, type PageSource, PageUnreadableError } from './source/page-source.ts';
@@ -71,7 +72,10 @@ export class PageReader {
         renderHeight: null,
       };
       pages.push(page);
-      if (!this.#wantsOcr(content)) continue;
+      if (!this.#wantsOcr(content)) {
+        this.#tellCuts(page);
+        continue;
+      }
       while (running.size >= OCR_FAN_OUT) await Promise.race(running);
       const task: Promise<void> = this.#recognize(page, content).finally(() => running.delete(task));
       // Awaited below; without this a second failure would be nobody's.
@@ -144,6 +148,17 @@ export class PageReader {
         'DOCUMENT_CORRUPT',
         'No page of the PDF can be read: open it in a viewer and save or print it to a new PDF, then send that',
       );
+  }
+
+  /** What was left out of a page makes it partial. */
+  #tellCuts(page: ReadPage): void {
+    const { index, cutText, cutDrawing, cutLinks } = page.content;
+    const { pdfPageCharacters, pdfPageAnnotations } = DOCUMENT_LIMITS;
+    if (cutText) this.#warn(index, `holds more than ${pdfPageCharacters} characters; the others were left out`);
+    if (cutDrawing)
+      this.#warn(index, 'holds more drawn objects than are looked at; tables and pictures may be missing');
+    if (cutLinks) this.#warn(index, `holds more than ${pdfPageAnnotations} links and notes; the others were left out`);
+    if (cutText || cutDrawing || cutLinks) page.status = 'partial';
   }
 
   /**

@@ -84,6 +84,26 @@ export const DOCUMENT_LIMITS = {
   tableSpan: 1_000,
   /** Pages of one PDF that are read when `maxPages` names no number. */
   pdfPages: 10_000,
+  /** Characters, and painted objects (forms included), that are read of one PDF page. Past it: the page is `partial`, with a warning. */
+  pdfPageCharacters: 200_000,
+  pdfPageObjects: 100_000,
+  /** Pieces of drawn lines that are looked at for the tables of one PDF page. Past it: the page is `partial`, with a warning. */
+  pdfPageSegments: 100_000,
+  /** Operators of one PDF page that the second engine goes through. Past it: the page is `partial`, with a warning. */
+  pdfPageOperators: 400_000,
+  /** Links, fields and notes of one PDF page. Past it: the page is `partial`, with a warning. */
+  pdfPageAnnotations: 5_000,
+  /** Nesting of the form XObjects of a PDF page; what lies deeper draws no tables. */
+  pdfFormDepth: 12,
+  /** Bookmarks of a PDF, which tell headings and their levels, and how deep they nest. */
+  pdfBookmarks: 10_000,
+  pdfBookmarkDepth: 16,
+  /** UTF-16 code units of one field of a PDF's own metadata. */
+  pdfMetadataLength: 4_000,
+  /** Pixels of one image in a PDF; a larger one is not painted by the second engine. */
+  pdfImagePixels: 64_000_000,
+  /** Pixels of a page that is rendered for OCR: letter size at 350 dpi, where more detail reads no better. */
+  ocrPagePixels: 12_000_000,
   /** Pixels of one rendered page (a page that would be larger is rendered at a lower resolution). */
   pagePixels: 40_000_000,
   /** Processor milliseconds that OCR may spend on one page (a dense page takes 3,500): a fine pattern would take minutes. */

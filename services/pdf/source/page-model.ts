@@ -74,6 +74,10 @@ export interface PageContent {
   skew?: number;
   /** Painted objects of any kind, text included: 0 for an empty page. */
   objects: number;
+  /** More stands on the page than DOCUMENT_LIMITS lets be read: characters, drawn objects, links and notes. */
+  cutText?: boolean;
+  cutDrawing?: boolean;
+  cutLinks?: boolean;
   /** Glyphs that the text layer could not name (no or broken ToUnicode), and all glyphs. */
   unmappedGlyphs: number;
   glyphs: number;

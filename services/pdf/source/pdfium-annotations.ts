@@ -1,4 +1,5 @@
 // Makes what form fields and annotations show part of their page, so that filled-in forms are read as a viewer shows them.
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { Pdfium } from './pdfium-module.ts';
 
 /** FPDF_ANNOTATION_SUBTYPE (fpdf_annot.h). */
@@ -10,8 +11,6 @@ const WIDGET = 20;
 /** FLAT_NORMALDISPLAY and FLATTEN_FAIL (fpdf_flatten.h). */
 const NORMAL_DISPLAY = 0;
 const FAILED = 0;
-/** Annotations of a page that are looked at. */
-const MAX_ANNOTATIONS = 5_000;
 
 /** The form of an open document: PDFium draws the fields that carry no picture of their own. Scripts are not run: the module has no engine for them. */
 export class FormFields {
@@ -42,7 +41,7 @@ export class FormFields {
 
 /** Whether a page has fields, free text or stamps. */
 export function showsAnnotations(pdfium: Pdfium, page: number): boolean {
-  const count = Math.min(pdfium.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS);
+  const count = Math.min(pdfium.FPDFPage_GetAnnotCount(page), DOCUMENT_LIMITS.pdfPageAnnotations);
   for (let n = 0; n < count; n++) {
     const subtype = subtypeOf(pdfium, page, n);
     if (subtype === WIDGET || subtype === FREE_TEXT || subtype === STAMP) return true;
@@ -56,7 +55,7 @@ export function showsAnnotations(pdfium: Pdfium, page: number): boolean {
  */
 export function paintAnnotations(pdfium: Pdfium, page: number, form: FormFields | undefined): boolean {
   // Text that somebody marked is no shaded table row.
-  for (let n = Math.min(pdfium.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS) - 1; n >= 0; n--) {
+  for (let n = Math.min(pdfium.FPDFPage_GetAnnotCount(page), DOCUMENT_LIMITS.pdfPageAnnotations) - 1; n >= 0; n--) {
     const subtype = subtypeOf(pdfium, page, n);
     if (subtype >= HIGHLIGHT && subtype <= STRIKE_OUT) pdfium.FPDFPage_RemoveAnnot(page, n);
   }

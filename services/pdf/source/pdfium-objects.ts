@@ -1,15 +1,9 @@
 // Reads a page's painted objects out of PDFium (lines, filled areas, image boxes) without decoding an image.
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { type Box, concatenate, type Matrix, mapBox } from './geometry.ts';
 import type { ImageArea, PageContent, Region } from './page-model.ts';
 import type { Pdfium } from './pdfium-module.ts';
 import { RulingCollector } from './rulings.ts';
-
-/** Objects looked at on one page, forms included: a drawing with more is no table. */
-const MAX_OBJECTS = 30_000;
-/** Path segments read on one page. */
-const MAX_SEGMENTS = 60_000;
-/** Nesting of form XObjects. */
-const MAX_DEPTH = 12;
 
 const PATH = 2;
 const IMAGE = 3;
@@ -23,6 +17,8 @@ interface Walk {
   images: ImageArea[];
   objects: number;
   segments: number;
+  /** More was drawn than is looked at. */
+  cut: boolean;
   pageBox: Box;
 }
 
@@ -34,7 +30,7 @@ export function readObjects(
   width: number,
   height: number,
   scratch: number,
-): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects'> {
+): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'cutDrawing'> {
   const pageBox = { x0: 0, y0: 0, x1: width, y1: height };
   const walk: Walk = {
     pdfium,
@@ -43,13 +39,15 @@ export function readObjects(
     images: [],
     objects: 0,
     segments: 0,
+    cut: false,
     pageBox,
   };
   const count = pdfium.FPDFPage_CountObjects(page);
-  for (let i = 0; i < count && walk.objects < MAX_OBJECTS; i++)
+  for (let i = 0; i < count && walk.objects < DOCUMENT_LIMITS.pdfPageObjects; i++)
     readObject(walk, pdfium.FPDFPage_GetObject(page, i), display, 0);
   const { rulings, regions } = walk.rulings.finish();
-  return { rulings, regions: regions satisfies Region[], images: walk.images, objects: walk.objects };
+  const cutDrawing = walk.cut || walk.objects >= DOCUMENT_LIMITS.pdfPageObjects;
+  return { rulings, regions: regions satisfies Region[], images: walk.images, objects: walk.objects, cutDrawing };
 }
 
 function readObject(walk: Walk, object: number, toPage: Matrix, depth: number): void {
@@ -70,10 +68,10 @@ function readObject(walk: Walk, object: number, toPage: Matrix, depth: number): 
       pixelHeight = i32[(walk.scratch >> 2) + 1] ?? 0;
     }
     walk.images.push({ box, pixelWidth, pixelHeight });
-  } else if (type === FORM && depth < MAX_DEPTH) {
+  } else if (type === FORM && depth < DOCUMENT_LIMITS.pdfFormDepth) {
     const inner = concatenate(matrixOf(walk, object), toPage);
     const count = pdfium.FPDFFormObj_CountObjects(object);
-    for (let i = 0; i < count && walk.objects < MAX_OBJECTS; i++)
+    for (let i = 0; i < count && walk.objects < DOCUMENT_LIMITS.pdfPageObjects; i++)
       readObject(walk, pdfium.FPDFFormObj_GetObject(object, i), inner, depth + 1);
   }
 }
@@ -129,7 +127,11 @@ function readPath(walk: Walk, object: number, toPage: Matrix): void {
   const stroked = (i32[(s >> 2) + 1] ?? 0) !== 0;
   if (!(filled || stroked) || !boundsOf(walk, object, toPage)) return;
   const segments = pdfium.FPDFPath_CountSegments(object);
-  if (segments < 2 || walk.segments + segments > MAX_SEGMENTS) return;
+  if (segments < 2) return;
+  if (walk.segments + segments > DOCUMENT_LIMITS.pdfPageSegments) {
+    walk.cut = true;
+    return;
+  }
   walk.segments += segments;
   const fill = filled ? colorOf(walk, object, false) : undefined;
   const stroke = stroked ? colorOf(walk, object, true) : undefined;

@@ -15,8 +15,6 @@ const SECURITY_ERROR = 5;
 /** FPDF_RenderPageBitmap: print annotations, as a reader sees them. */
 const RENDER_ANNOTATIONS = 0x01;
 const BITMAP_GREY = 1;
-const MAX_LINKS = 5_000;
-const MAX_BOOKMARKS = 10_000;
 const URI_ACTION = 3;
 
 /** @throws OpenRefusedError, EngineCrashError */
@@ -96,13 +94,13 @@ class PdfiumSource implements PageSource {
       const seen = new Set<number>();
       const walk = (parent: number, level: number) => {
         let node = this.#pdfium.FPDFBookmark_GetFirstChild(this.#document, parent);
-        while (node !== 0 && !seen.has(node) && bookmarks.length < MAX_BOOKMARKS) {
+        while (node !== 0 && !seen.has(node) && bookmarks.length < DOCUMENT_LIMITS.pdfBookmarks) {
           seen.add(node);
           const title = decodeUtf16(
             readSized(this.#pdfium, (buffer, size) => this.#pdfium.FPDFBookmark_GetTitle(node, buffer, size)),
           );
           bookmarks.push({ title: title.trim(), level, pageIndex: this.#bookmarkPage(node) });
-          if (level < 16) walk(node, level + 1);
+          if (level < DOCUMENT_LIMITS.pdfBookmarkDepth) walk(node, level + 1);
           node = this.#pdfium.FPDFBookmark_GetNextSibling(this.#document, node);
         }
       };
@@ -164,7 +162,7 @@ class PdfiumSource implements PageSource {
       const textPage = this.#pdfium.FPDFText_LoadPage(page);
       const text =
         textPage === 0
-          ? { words: [], glyphs: 0, unmappedGlyphs: 0 }
+          ? { words: [], glyphs: 0, unmappedGlyphs: 0, cutText: false }
           : readText(this.#pdfium, textPage, display, width, height, this.#scratch, this.#fonts);
       if (textPage !== 0) this.#pdfium.FPDFText_ClosePage(textPage);
       const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch);
@@ -172,7 +170,8 @@ class PdfiumSource implements PageSource {
       const words = text.words.filter((w) => w.box.x1 > 0 && w.box.x0 < width && w.box.y1 > 0 && w.box.y0 < height);
       for (const link of this.#painted.get(index) ?? this.#readLinks(page, display))
         linkWords(words, link.box, link.href);
-      return { index, width, height, ...text, words, ...objects };
+      const cutLinks = this.#pdfium.FPDFPage_GetAnnotCount(page) > DOCUMENT_LIMITS.pdfPageAnnotations;
+      return { index, width, height, ...text, words, ...objects, cutLinks };
     });
   }
 
@@ -181,7 +180,7 @@ class PdfiumSource implements PageSource {
     const pdfium = this.#pdfium;
     const s = this.#scratch;
     pdfium.heap().i32[s >> 2] = 0;
-    for (let n = 0; n < MAX_LINKS && pdfium.FPDFLink_Enumerate(page, s, s + 4); n++) {
+    for (let n = 0; n < DOCUMENT_LIMITS.pdfPageAnnotations && pdfium.FPDFLink_Enumerate(page, s, s + 4); n++) {
       const link = pdfium.heap().i32[(s >> 2) + 1] ?? 0;
       const action = pdfium.FPDFLink_GetAction(link);
       if (
@@ -209,8 +208,8 @@ class PdfiumSource implements PageSource {
       const pointsHigh = sideways ? crop.x1 - crop.x0 : crop.y1 - crop.y0;
       const wanted = ((pointsWide * dpi) / 72) * ((pointsHigh * dpi) / 72);
       const scale = (dpi / 72) * Math.min(1, Math.sqrt(DOCUMENT_LIMITS.pagePixels / wanted));
-      const width = Math.max(1, Math.floor(pointsWide * scale));
-      const height = Math.max(1, Math.floor(pointsHigh * scale));
+      const width = Math.max(1, Math.round(pointsWide * scale));
+      const height = Math.max(1, Math.round(pointsHigh * scale));
       const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, BITMAP_GREY, 0, 0);
       if (bitmap === 0) throw new PageUnreadableError(`page ${index + 1} cannot be rendered`);
       try {

@@ -1,5 +1,5 @@
 // Reads a page's characters out of PDFium with three calls a character and the rest once per text object.
-
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { type FontFace, readFontFace } from './fonts.ts';
 import type { QuarterTurn } from './geometry.ts';
 import { concatenate, type Matrix, mapBox, turnBox } from './geometry.ts';
@@ -7,9 +7,6 @@ import { glyphText, isSpaceCode } from './glyph-text.ts';
 import type { PageContent, TextStyle } from './page-model.ts';
 import { decodeUtf8, type Pdfium, readSized } from './pdfium-module.ts';
 import { WordBuilder } from './word-builder.ts';
-
-/** Characters read of one page; more is no page that anybody reads. */
-const MAX_CHARACTERS = 120_000;
 
 interface TextRun {
   style: TextStyle;
@@ -35,11 +32,12 @@ export function readText(
   height: number,
   scratch: number,
   fonts: FontCache,
-): Pick<PageContent, 'words' | 'glyphs' | 'unmappedGlyphs'> {
+): Pick<PageContent, 'words' | 'glyphs' | 'unmappedGlyphs' | 'cutText'> {
   const builder = new WordBuilder(width, height);
   const styles = new Map<string, TextStyle>();
   const runs = new Map<number, TextRun>();
-  const count = Math.min(pdfium.FPDFText_CountChars(textPage), MAX_CHARACTERS);
+  const all = pdfium.FPDFText_CountChars(textPage);
+  const count = Math.min(all, DOCUMENT_LIMITS.pdfPageCharacters);
   let glyphs = 0;
   let unmapped = 0;
   let lastObject = 0;
@@ -104,7 +102,7 @@ export function readText(
     if (code > 0x7e && pdfium.FPDFText_HasUnicodeMapError(textPage, i) === 1) unmapped++;
     builder.add({ text, code, x0, x1, baseline, style: run.style, direction: run.direction, invisible: run.invisible });
   }
-  return { words: builder.finish(), glyphs, unmappedGlyphs: unmapped };
+  return { words: builder.finish(), glyphs, unmappedGlyphs: unmapped, cutText: all > count };
 }
 
 function readRun(

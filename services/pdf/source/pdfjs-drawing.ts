@@ -1,4 +1,5 @@
 // Reads lines, filled areas and image boxes out of pdf.js operator lists.
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { concatenate, type Matrix, mapBox } from './geometry.ts';
 import type { PageContent } from './page-model.ts';
 import { RulingCollector } from './rulings.ts';
@@ -34,7 +35,6 @@ type OpCodes = Record<
 
 /** Numbers that follow each path operator of pdf.js: move, line, cubic, quadratic, close. */
 const OPERANDS = [2, 2, 6, 4, 0];
-const MAX_OPERATORS = 200_000;
 const MAX_DEPTH = 512;
 
 interface State {
@@ -50,7 +50,7 @@ export function readDrawing(
   display: Matrix,
   width: number,
   height: number,
-): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects'> {
+): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'cutDrawing'> {
   const rulings = new RulingCollector({ x0: 0, y0: 0, x1: width, y1: height });
   const images: PageContent['images'] = [];
   const strokes = new Set([
@@ -72,7 +72,7 @@ export function readDrawing(
   const pictures = new Set([ops.paintImageXObject, ops.paintInlineImageXObject, ops.paintImageMaskXObject]);
   const stack: State[] = [];
   let state: State = { matrix: display, lineWidth: 1, fill: 0, stroke: 0 };
-  const count = Math.min(list.fnArray.length, MAX_OPERATORS);
+  const count = Math.min(list.fnArray.length, DOCUMENT_LIMITS.pdfPageOperators);
   for (let i = 0; i < count; i++) {
     const op = list.fnArray[i];
     const args = (list.argsArray[i] ?? []) as unknown[];
@@ -102,7 +102,7 @@ export function readDrawing(
       });
     }
   }
-  return { ...rulings.finish(), images, objects: list.fnArray.length };
+  return { ...rulings.finish(), images, objects: list.fnArray.length, cutDrawing: list.fnArray.length > count };
 }
 
 function withTransform(matrix: Matrix, values: unknown): Matrix {

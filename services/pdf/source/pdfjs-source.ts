@@ -13,10 +13,6 @@ type Pdfjs = typeof import('pdfjs-dist/legacy/build/pdf.mjs');
 type LoadedDocument = Awaited<ReturnType<Pdfjs['getDocument']>['promise']>;
 export type LoadedPage = Awaited<ReturnType<LoadedDocument['getPage']>>;
 
-const MAX_BOOKMARKS = 10_000;
-/** Pixels of one image that is decoded while a page is rendered. */
-const MAX_IMAGE_PIXELS = 64_000_000;
-
 let loading: Promise<Pdfjs> | undefined;
 
 export function loadPdfjs(): Promise<Pdfjs> {
@@ -40,7 +36,7 @@ export async function openWithPdfjs(bytes: Uint8Array, password: string | undefi
     disableFontFace: true,
     useSystemFonts: false,
     enableXfa: false,
-    maxImageSize: MAX_IMAGE_PIXELS,
+    maxImageSize: DOCUMENT_LIMITS.pdfImagePixels,
     verbosity: 0,
   });
   try {
@@ -90,7 +86,7 @@ class PdfjsSource implements PageSource {
     const bookmarks: Bookmark[] = [];
     const walk = (nodes: Awaited<ReturnType<LoadedDocument['getOutline']>>, level: number) => {
       for (const node of nodes ?? []) {
-        if (bookmarks.length >= MAX_BOOKMARKS || level > 16) return;
+        if (bookmarks.length >= DOCUMENT_LIMITS.pdfBookmarks || level > DOCUMENT_LIMITS.pdfBookmarkDepth) return;
         // Where it leads is not asked: each answer would be a search of its own, and layout goes by the titles.
         bookmarks.push({ title: node.title.trim(), level, pageIndex: -1 });
         walk(node.items, level + 1);
@@ -120,9 +116,9 @@ class PdfjsSource implements PageSource {
       const operators = await page.getOperatorList();
       const drawing = readDrawing(this.#pdfjs.OPS, operators, display, width, height);
       const text = await page.getTextContent({ disableNormalization: true });
-      const { words, glyphs, unmappedGlyphs } = readItems(page, text, display, width, height);
-      await this.#setLinks(page, display, words);
-      return { index, width, height, words, glyphs, unmappedGlyphs, ...drawing };
+      const read = readItems(page, text, display, width, height);
+      const cutLinks = await this.#setLinks(page, display, read.words);
+      return { index, width, height, ...read, ...drawing, cutLinks };
     } catch (error) {
       throw new PageUnreadableError(`page ${index + 1} cannot be read`, { cause: error });
     } finally {
@@ -130,14 +126,15 @@ class PdfjsSource implements PageSource {
     }
   }
 
-  async #setLinks(page: LoadedPage, display: Matrix, words: PageContent['words']): Promise<void> {
+  async #setLinks(page: LoadedPage, display: Matrix, words: PageContent['words']): Promise<boolean> {
     const annotations: unknown[] = await page.getAnnotations().catch(() => []);
-    for (const one of annotations.slice(0, 5_000)) {
+    for (const one of annotations.slice(0, DOCUMENT_LIMITS.pdfPageAnnotations)) {
       const { url, rect } = one as { url?: unknown; rect?: unknown };
       if (typeof url !== 'string' || !Array.isArray(rect)) continue;
       const [a = 0, b = 0, c = 0, d = 0] = rect.map(Number);
       linkWords(words, mapBox(display, a, b, c, d), url);
     }
+    return annotations.length > DOCUMENT_LIMITS.pdfPageAnnotations;
   }
 
   async renderGrey(index: number, dpi: number): Promise<GreyImage> {

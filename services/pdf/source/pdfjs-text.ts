@@ -1,4 +1,5 @@
 // Turns pdf.js text items (one string, one width) into words, by the usual widths of their characters.
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { type FontFace, readFontFace } from './fonts.ts';
 import { concatenate, type Matrix, mapBox, type QuarterTurn, turnBox } from './geometry.ts';
 import { glyphText, isSpaceCode } from './glyph-text.ts';
@@ -8,8 +9,6 @@ import { WordBuilder } from './word-builder.ts';
 
 type TextContent = Awaited<ReturnType<LoadedPage['getTextContent']>>;
 
-/** Characters of one page that are read. */
-const MAX_CHARACTERS = 120_000;
 const NARROW = /[iljtfrI.,;:!'|()[\] ]/;
 const WIDE = /[mwMW@%]/;
 
@@ -19,14 +18,14 @@ export function readItems(
   display: Matrix,
   width: number,
   height: number,
-): Pick<PageContent, 'words' | 'glyphs' | 'unmappedGlyphs'> {
+): Pick<PageContent, 'words' | 'glyphs' | 'unmappedGlyphs' | 'cutText'> {
   const builder = new WordBuilder(width, height);
   const faces = new Map<string, FontFace>();
   const styles = new Map<string, TextStyle>();
   let glyphs = 0;
   let unmapped = 0;
   for (const item of content.items) {
-    if (!('str' in item) || glyphs > MAX_CHARACTERS) continue;
+    if (!('str' in item) || glyphs > DOCUMENT_LIMITS.pdfPageCharacters) continue;
     if (item.str === '' || /^\s+$/.test(item.str)) {
       if (item.str !== '' || item.hasEOL) builder.space();
       continue;
@@ -72,7 +71,12 @@ export function readItems(
     });
     if (item.hasEOL) builder.space();
   }
-  return { words: builder.finish(), glyphs, unmappedGlyphs: unmapped };
+  return {
+    words: builder.finish(),
+    glyphs,
+    unmappedGlyphs: unmapped,
+    cutText: glyphs > DOCUMENT_LIMITS.pdfPageCharacters,
+  };
 }
 
 function faceOf(page: LoadedPage, fontName: string, faces: Map<string, FontFace>): FontFace {
