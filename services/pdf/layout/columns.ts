@@ -114,9 +114,10 @@ function openGutter<T extends LayoutItem>(items: readonly T[], x: number, width:
 
 /** Lines that stand beside each other in prose columns, or 0 where these are no columns. */
 function columnScore<T extends LayoutItem>(left: readonly T[], right: readonly T[]): number {
-  if (left.length < 2 || right.length < 2) return 0;
+  if (left.length === 0 || right.length === 0) return 0;
   const leftSide = readSide(left);
   const rightSide = readSide(right);
+  if (leftSide.lines < 2 || rightSide.lines < 2) return 0;
   const shared = overlap(leftSide.box.y0, leftSide.box.y1, rightSide.box.y0, rightSide.box.y1);
   if (shared <= 0) return 0;
   const fewer = Math.min(leftSide.lines, rightSide.lines);

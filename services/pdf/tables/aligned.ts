@@ -26,9 +26,10 @@ export function findAlignedTables(page: PageContent, chunks: readonly Chunk[], v
   const tables: FoundTable[] = [];
   const taken = new Set<Word>();
   const words = chunks.flatMap((chunk) => chunk.words);
+  const chunkOf = new Map(chunks.flatMap((chunk) => chunk.words.map((word) => [word, chunk] as const)));
   for (const evidence of [...zebraEvidence(page), ...ruleEvidence(page)]) {
     const free = words.filter((word) => !taken.has(word));
-    for (const table of readEvidence(evidence, free, page.rulings, vocabulary)) {
+    for (const table of readEvidence(evidence, free, chunkOf, page.rulings, vocabulary)) {
       for (const word of table.words) taken.add(word);
       tables.push(table);
     }
@@ -137,6 +138,7 @@ function dedupe(values: number[]): number[] {
 function readEvidence(
   evidence: Evidence,
   words: readonly Word[],
+  chunkOf: ReadonlyMap<Word, Chunk>,
   rulings: readonly Ruling[],
   vocabulary: Vocabulary,
 ): FoundTable[] {
@@ -174,7 +176,8 @@ function readEvidence(
     // Below a heavy rule that closed a table with a head, the next begins.
     if (evidence.heavy[n - 1] && run.filter((one) => one.length > 0).length >= 2) flush();
     const rows = textRows(band);
-    if (band.length === 0 || (isTabular(rows, evidence) && !isForeign(rows, run))) run.push(band);
+    const foreign = isForeign(rows, run) || isRunningText(band, evidence, chunkOf, run);
+    if (band.length === 0 || (isTabular(rows, evidence) && !foreign)) run.push(band);
     else flush();
   });
   if (!evidence.zebra) run.push(openBelow(run, evidence, words));
@@ -190,6 +193,27 @@ function isForeign(rows: readonly TextRow[], run: readonly Word[][]): boolean {
   if (rows.length < 3 || above < 4 || usual(rows) > above * 0.6) return false;
   const segments = rows.flatMap((row) => row.segments);
   return segments.reduce((sum, segment) => sum + segment.words.length, 0) / segments.length >= 3;
+}
+
+/** Lines a band of running text has at least: fewer may be a table's wide cell. */
+const TEXT_LINES = 3;
+
+/** Lines of columns of prose, whose pieces are far longer than those of the table above them; gaps that justification opened part no piece. */
+function isRunningText(
+  band: readonly Word[],
+  evidence: Evidence,
+  chunkOf: ReadonlyMap<Word, Chunk>,
+  run: readonly Word[][],
+): boolean {
+  const pieces = (words: readonly Word[]) => [...new Set(words.flatMap((word) => chunkOf.get(word) ?? []))];
+  const usualWords = (chunks: readonly Chunk[]) =>
+    chunks.map((chunk) => chunk.words.length).sort((a, b) => a - b)[chunks.length >> 1] ?? 0;
+  const own = pieces(band);
+  const lines = textRows(band).length;
+  if (lines < TEXT_LINES || own.length > lines * 2.2 || usualWords(own) < 4) return false;
+  const width = evidence.x1 - evidence.x0;
+  const wide = own.filter((chunk) => chunk.box.x1 - chunk.box.x0 > width * 0.3).length;
+  return wide >= own.length * 0.75 && usualWords(own) > usualWords(pieces(run.flat())) * 1.5;
 }
 
 /** Rows of a head between two rules that no rule closes below: the table's body, up to the first line that is none of its rows. */
