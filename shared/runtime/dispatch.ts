@@ -40,8 +40,8 @@ export interface DispatchResult<Reply> {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** What a caller is told of a fault of the way itself. */
-function transportError(error: unknown, queue: string): unknown {
+/** What a caller is told of a fault of the way itself; anything else comes back as it was. */
+export function transportError(error: unknown, queue: string): unknown {
   if (error instanceof DeadlineError)
     return new ParseError(
       'REQUEST_TIMEOUT',

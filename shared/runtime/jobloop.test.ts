@@ -1,7 +1,7 @@
 // Holds the way of a job between a requester and an isolated process over a bus: bytes whole, errors as they were said, nothing left behind.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Transport } from '../bus/bus.ts';
+import { BusUnavailableError, type Transport } from '../bus/bus.ts';
 import { createMemoryTransport } from '../bus/memory.ts';
 import { ParseError } from '../contract/errors.ts';
 import type { Job } from '../contract/jobs.ts';
@@ -91,6 +91,44 @@ describe('a job loop', () => {
     );
     assert.equal(both.length, 2);
   });
+});
+
+describe('a job loop whose bus goes away inside a job', () => {
+  let transport: Transport;
+  let loop: JobLoop;
+  before(async () => {
+    // Messages still come, payloads do not: what a worker sees of a bus that breaks between the two.
+    const { payloads, ...rest } = createMemoryTransport();
+    const away = () => Promise.reject(new BusUnavailableError('the payload could not be stored'));
+    transport = { ...rest, payloads: { put: away, get: away, delete: away, close: () => payloads.close() } };
+    loop = await startJobLoop({
+      transport,
+      queue: 'html',
+      module: new URL('./isolation/testing/hostile-worker.ts', import.meta.url),
+      concurrency: 1,
+      log,
+      warm: false,
+    });
+  });
+  after(async () => {
+    await loop.drain();
+    await transport.close();
+  });
+
+  const large = { ref: { id: 'gone.gone', size: 1_000_000, volatile: false } };
+  for (const [name, order, payload] of [
+    ['the payload cannot be read', 'echo', large],
+    ['the answer cannot be stored', 'grow', { inline: new Uint8Array(0) }],
+    ['the payload of a call to another service cannot be stored', 'call-large', { inline: new Uint8Array(0) }],
+  ] as const)
+    test(`${name}: 503 with Retry-After, no fault of the product`, async () => {
+      await assert.rejects(dispatch(transport, 'html', job(order), payload, soon()), (error) => {
+        assert.ok(error instanceof ParseError);
+        assert.equal(error.code, 'SERVICE_UNAVAILABLE');
+        assert.ok((error.retryAfterSeconds ?? 0) >= 1);
+        return true;
+      });
+    });
 });
 
 describe('a payload', () => {

@@ -1,11 +1,11 @@
 // A service's job loop: pulls what it can run, runs each job isolated, answers, and only then acknowledges.
 import type { Consumer, Delivery, JobAnswer, Transport } from '../bus/bus.ts';
-import { CancelledError, PayloadMissingError } from '../bus/bus.ts';
+import { CancelledError } from '../bus/bus.ts';
 import { type ErrorRecord, ParseError } from '../contract/errors.ts';
 import type { Job, QueueName } from '../contract/jobs.ts';
 import { MEMORY_LIMITS_MIB } from '../contract/limits.ts';
 import { conversionEnvironment } from './config.ts';
-import { type AnswerHeader, dispatch, type JobHeader } from './dispatch.ts';
+import { type AnswerHeader, dispatch, type JobHeader, transportError } from './dispatch.ts';
 import { ProcessPool } from './isolation/pool.ts';
 import { describeCause, type Logger } from './log.ts';
 import { cancelledJobs, conversions, jobDuration, jobs, jobsInFlight } from './metrics.ts';
@@ -67,7 +67,7 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
         }),
         {
           store: (body) => storePayload(transport.payloads, body, { volatile: delivery.volatile }),
-          call: (other, otherJob, bytes) => callOther(transport, delivery, other, otherJob, bytes),
+          call: (other, otherJob, bytes) => callOther(options, delivery, other, otherJob, bytes),
         },
         delivery.signal,
         job.requestId,
@@ -81,7 +81,7 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
         );
       return await answer({ outcome: { ok: false, error: result.error } });
     } catch (error) {
-      const record = failure(error);
+      const record = failure(error, queue);
       outcome = record.code;
       log[record.code === 'UNKNOWN_ERROR' ? 'error' : 'info'](
         { requestId: job.requestId, queue, code: record.code, cause: describeCause(error) },
@@ -108,16 +108,17 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
   };
 }
 
-function failure(error: unknown): ErrorRecord {
-  if (error instanceof ParseError) return error.toRecord();
-  if (error instanceof PayloadMissingError || error instanceof CancelledError)
-    return new ParseError('REQUEST_TIMEOUT').toRecord();
+/** What becomes of a job that failed on its way: a bus that is away must not look like a fault of the product or of the file. */
+function failure(error: unknown, queue: QueueName): ErrorRecord {
+  const known = transportError(error, queue);
+  if (known instanceof ParseError) return known.toRecord();
+  if (known instanceof CancelledError) return new ParseError('REQUEST_TIMEOUT').toRecord();
   return new ParseError('UNKNOWN_ERROR').toRecord();
 }
 
 /** A job that an isolated process asks another service for; its payloads are let go here. */
 async function callOther(
-  transport: Transport,
+  { transport, log }: Pick<JobLoopOptions, 'transport' | 'log'>,
   delivery: Delivery,
   queue: QueueName,
   job: Job,
@@ -132,7 +133,11 @@ async function callOther(
     got = result.payload;
     return { ok: true, reply: result.reply, payload: await readPayload(transport.payloads, got) };
   } catch (error) {
-    return { ok: false, error: failure(error) };
+    const record = failure(error, queue);
+    // The job that asked only sees the record.
+    if (record.code === 'UNKNOWN_ERROR')
+      log.error({ requestId: job.requestId, queue, cause: describeCause(error) }, 'a call to another service failed');
+    return { ok: false, error: record };
   } finally {
     await Promise.all([releasePayload(transport.payloads, sent), releasePayload(transport.payloads, got)]);
   }

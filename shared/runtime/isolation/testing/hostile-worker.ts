@@ -39,6 +39,8 @@ export const handle: JobHandler = async (job, payload, context) => {
     }
     case 'call':
       return await context.call('ocr', job, payload);
+    case 'call-large':
+      return await context.call('ocr', job, Buffer.alloc(8 * 1024 * 1024, 7));
     default:
       throw new Error('unknown order');
   }
