@@ -2,8 +2,9 @@
 import { ERROR_CODES, type ErrorCode } from '#shared/contract/errors.ts';
 import { errorResponseSchema, parseResponseSchema } from '#shared/contract/response.ts';
 import { type Answer, parse } from '../harness/client.ts';
+import type { Product } from '../harness/product.ts';
 import { KINDS, type Question, question, TOKEN } from './documents.ts';
-import type { Member, Mesh } from './mesh.ts';
+import type { Member } from './mesh.ts';
 
 /** A request may end this long after its timeout. */
 const GRACE_MS = 1_000;
@@ -12,6 +13,12 @@ const HANG_MS = 10_000;
 /** Errors that a request may end in because a part died; only poison may also blame the file. */
 const ALLOWED: ReadonlySet<ErrorCode> = new Set(['REQUEST_TIMEOUT', 'SERVICE_UNAVAILABLE']);
 const RETRIABLE_AFTER: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE']);
+
+/** Where requests go: the gateways of a mesh that are there now, or the one of an embedded product. */
+export interface Edge {
+  key: string;
+  of(service: 'gateway'): { member: Member; product: Product }[];
+}
 
 /** `right`, an error's code, `lost with its gateway`, `not accepted`; anything else is a fault. */
 export interface Verdict {
@@ -43,7 +50,7 @@ function faultOf(answer: Answer, asked: Question, allowed: ReadonlySet<ErrorCode
 
 /** Sends one question to one gateway and judges what comes. `allowed`: the error codes that it may end in. */
 export async function ask(
-  mesh: Mesh,
+  edge: Edge,
   member: Member,
   asked: Question,
   { timeoutMs, allowed = ALLOWED }: { timeoutMs: number; allowed?: ReadonlySet<ErrorCode> },
@@ -54,7 +61,7 @@ export async function ask(
   const took = () => Math.round(performance.now() - start);
   try {
     const answer = await parse(
-      { url: product.url, key: mesh.key },
+      { url: product.url, key: edge.key },
       {
         file: asked.file,
         fileName: asked.fileName,
@@ -112,17 +119,17 @@ export interface LoadOptions {
 }
 
 /** Keeps clients asking, over all gateways that are there in turn, until stopped; `stop` waits for every answer. */
-export function startLoad(mesh: Mesh, tally: Tally, options: LoadOptions): { stop(): Promise<void> } {
+export function startLoad(edge: Edge, tally: Tally, options: LoadOptions): { stop(): Promise<void> } {
   const kinds = options.kinds ?? KINDS;
   let stopped = false;
   let turn = 0;
   const client = async () => {
     while (!stopped) {
       turn += 1;
-      const gateways = mesh.of('gateway');
+      const gateways = edge.of('gateway');
       const gateway = gateways[turn % gateways.length];
       const asked = await question(kinds[turn % kinds.length] ?? 'csv');
-      if (gateway) tally.add(asked, await ask(mesh, gateway.member, asked, options));
+      if (gateway) tally.add(asked, await ask(edge, gateway.member, asked, options));
       await new Promise((resolve) => setTimeout(resolve, options.pauseMs));
     }
   };

@@ -19,6 +19,8 @@ export interface MeshOptions {
   copies: number;
   /** Laid over every process's environment. */
   env?: Record<string, string>;
+  /** More of nats-server's command line. */
+  natsArgs?: string[];
 }
 
 export class Mesh {
@@ -28,6 +30,7 @@ export class Mesh {
   readonly key = `fc-chaos-${crypto.randomUUID()}`;
   readonly #env: Record<string, string>;
   readonly #port: number;
+  readonly #natsArgs: string[];
   /** What processes wrote that are gone. */
   #said = '';
   #nats: NatsServer | undefined;
@@ -36,6 +39,7 @@ export class Mesh {
     this.folder = folder;
     this.#nats = nats;
     this.#port = nats.port;
+    this.#natsArgs = options.natsArgs ?? [];
     this.#env = {
       KEYS_FILE: join(folder, 'keys.json'),
       API_KEY: this.key,
@@ -53,7 +57,7 @@ export class Mesh {
   /** Starts the bus and every process, and resolves once all are ready. */
   static async start(options: MeshOptions): Promise<Mesh> {
     const folder = await mkdtemp(join(tmpdir(), 'parsemesh-chaos-'));
-    const nats = await startNatsServer({ storeDir: join(folder, 'store') });
+    const nats = await startNatsServer({ storeDir: join(folder, 'store'), args: options.natsArgs ?? [] });
     const mesh = new Mesh(folder, nats, options);
     try {
       await mkdir(join(folder, 'tmp'));
@@ -108,7 +112,11 @@ export class Mesh {
 
   /** Starts the bus again on the same store and port. */
   async startNats(): Promise<void> {
-    this.#nats = await startNatsServer({ storeDir: join(this.folder, 'store'), port: this.#port });
+    this.#nats = await startNatsServer({
+      storeDir: join(this.folder, 'store'),
+      port: this.#port,
+      args: this.#natsArgs,
+    });
   }
 
   /** Everything that the processes wrote. */
@@ -116,8 +124,8 @@ export class Mesh {
     return this.#said + this.members.map((member) => member.product?.output() ?? '').join('');
   }
 
-  /** Ends everything the polite way (gateways first) and removes the folder. @returns processes that did not end by themselves with 0 */
-  async stop(): Promise<string[]> {
+  /** Ends the product's processes the polite way, gateways first. @returns those that did not end by themselves with 0 */
+  async drain(): Promise<string[]> {
     const bad: string[] = [];
     const end = async (member: Member) => {
       const exits = (await member.product?.stop()) ?? [];
@@ -127,6 +135,12 @@ export class Mesh {
     };
     await Promise.all(this.members.filter(({ service }) => service === 'gateway').map(end));
     await Promise.all(this.members.filter(({ service }) => service !== 'gateway').map(end));
+    return bad;
+  }
+
+  /** Drains, ends the bus and removes the folder. */
+  async stop(): Promise<string[]> {
+    const bad = await this.drain();
     await this.#nats?.stop();
     await rm(this.folder, { recursive: true, force: true });
     return bad;
