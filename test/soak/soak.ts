@@ -23,14 +23,13 @@ if (!(minutes > 0)) {
 }
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** One look at a shape: resident bytes of its processes by name, the mean where several have one name. */
+/** One look at a shape: resident bytes of its processes by name, the largest where several have one name (a pool may add a young one). */
 type Sample = Map<string, number>;
 
 async function look(shape: Shape): Promise<Sample> {
   const sample: Sample = new Map();
   for (const { name, pid } of shape.roots)
-    for (const [called, sizes] of await residentByName(pid, name))
-      sample.set(called, sizes.reduce((sum, size) => sum + size, 0) / sizes.length);
+    for (const [called, sizes] of await residentByName(pid, name)) sample.set(called, Math.max(...sizes));
   return sample;
 }
 
