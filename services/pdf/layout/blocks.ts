@@ -69,6 +69,9 @@ export interface TableDraft extends DraftBase {
   kind: 'table';
   grid: TableGrid;
   source: 'ruled' | 'aligned';
+  /** Type size of most of its letters, and how many there are. */
+  size: number;
+  letters: number;
 }
 
 export interface TableGrid {

@@ -23,7 +23,7 @@ interface BodyStyle {
 export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
   const counts = new Map<string, { count: number; style: BodyStyle }>();
   for (const draft of drafts) {
-    if (draft.kind !== 'text' && draft.kind !== 'item') continue;
+    if (draft.kind !== 'text' && draft.kind !== 'item' && draft.kind !== 'table') continue;
     const style =
       draft.kind === 'text'
         ? {
@@ -35,7 +35,8 @@ export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
         : { font: '', size: Math.round(draft.size * 2) / 2, bold: false, italic: false };
     const key = `${style.size}|${style.bold}|${style.italic}`;
     const entry = counts.get(key) ?? { count: 0, style };
-    entry.count += draft.text.length;
+    // A page may be a heading and a table.
+    entry.count += draft.kind === 'table' ? draft.letters : draft.text.length;
     counts.set(key, entry);
   }
   let best: { count: number; style: BodyStyle } | undefined;
@@ -110,7 +111,7 @@ function isHeading(
   )
     return true;
   const ended = /[.,;]$/.test(text) && !/\b(?:etc|Inc|Ltd|Co)\.$/.test(text);
-  if (ratio >= 1.17) return !(ended && text.length > 120);
+  if (ratio >= 1.17) return ratio >= 1.5 || !(ended && text.length > 120);
   if (isCaption(text)) return false;
   const alone = draft.gapAbove > 0.25 || draft.firstInColumn;
   if (ended && depth === 0) return false;

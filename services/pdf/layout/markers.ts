@@ -44,10 +44,13 @@ export function numberingDepth(text: string): number {
     : 0;
 }
 
-const CAPTION =
-  /^(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|chart|exhibit|source|note|box|graph|map|plate)s?\s*[\dA-Z.:]/i;
+const CAPTION_WORD =
+  /^(?:(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|chart|exhibit|box|graph|map|plate)s?\s*|(?:source|note)s?\s*(?=[:.\d]))/i;
+/** What follows it: a number, a capital or Roman one, a colon; `Table of contents` and `Note that` are no captions. */
+const CAPTION_NUMBER = /^(?:\d|[A-Z](?:[.:\d-]|\b)|[IVXLC]+\b|[.:])/;
 
 /** Whether a text begins as a figure's or table's caption does. */
 export function isCaption(text: string): boolean {
-  return CAPTION.test(text);
+  const word = CAPTION_WORD.exec(text)?.[0];
+  return word !== undefined && CAPTION_NUMBER.test(text.slice(word.length));
 }

@@ -91,6 +91,8 @@ function tableItem(table: FoundTable, pageIndex: number, toDisplayed: (box: Box)
     ocr: table.ocr,
     grid: table.grid,
     source: table.source,
+    size: median(table.words.map((word) => word.style.size)),
+    letters: table.words.reduce((sum, word) => sum + word.text.length, 0),
   };
   return { draft, box: table.box, words: 0, size: 0, atom: true, ...firstPlace(table.words) };
 }
@@ -98,6 +100,10 @@ function tableItem(table: FoundTable, pageIndex: number, toDisplayed: (box: Box)
 function firstPlace(words: readonly Word[]): { place?: FlowPlace } {
   const places = words.flatMap((word) => (word.place ? [word.place] : []));
   return places.length === 0 ? {} : { place: places.reduce((first, one) => (one.line < first.line ? one : first)) };
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[values.length >> 1] ?? 10;
 }
 
 function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] {

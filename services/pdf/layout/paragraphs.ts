@@ -130,9 +130,11 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   if (above.bold !== line.bold) {
     // A bold line over plain text is a heading; bold words that begin or end a paragraph run on to the margin.
     const shortAbove = column.right - above.box.x1 > size * 2;
+    // Another size, or room below it, tells a full bold line from bold words.
+    const setApart = Math.abs(above.size - line.size) > 0.3 || gap > usual * 1.12;
     if (
       above.bold
-        ? shortAbove || group.length > 1 || endsSentence(above)
+        ? shortAbove || setApart || group.length > 1 || endsSentence(above)
         : endsSentence(above) || column.right - above.box.x1 > size * 3
     )
       return 'paragraph';
