@@ -1,7 +1,7 @@
 // Finds tables that are set by alignment where lines or shading say that there is one: booktabs rules, zebra rows.
 import type { Vocabulary } from '../layout/inline.ts';
 import type { Chunk } from '../layout/lines.ts';
-import { type Box, boundingBox, overlap } from '../source/geometry.ts';
+import { type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { isWhite } from '../source/rulings.ts';
 import { readAligned, type TextRow, textRows } from './alignment.ts';
@@ -91,7 +91,8 @@ function zebraEvidence(page: PageContent): Evidence[] {
     else groups.push([bar]);
   }
   return groups
-    .filter((group) => group.length >= 2 && group[0] !== undefined && group[0].x1 - group[0].x0 > 60)
+    .filter((group) => group[0] !== undefined && group[0].x1 - group[0].x0 > 60)
+    .filter((group) => group.length >= 2 || isShadedRow(group[0] as Box, page.words))
     .map((group) => ({
       x0: group[0]?.x0 ?? 0,
       x1: group[0]?.x1 ?? 0,
@@ -99,6 +100,12 @@ function zebraEvidence(page: PageContent): Evidence[] {
       heavy: [],
       zebra: true,
     }));
+}
+
+/** One bar alone is a row of a table only where it holds a row cut into several cells; a shaded heading or note is one piece. */
+function isShadedRow(bar: Box, words: readonly Word[]): boolean {
+  const rows = textRows(words.filter((word) => word.direction === 0 && centreInside(word.box, bar)));
+  return rows.length > 0 && rows.length <= 4 && (rows[0]?.segments.length ?? 0) >= 3;
 }
 
 /** Cells shaded one by one are one bar. */
@@ -256,7 +263,15 @@ function outerRow(band: readonly Word[], above: boolean, edges: readonly number[
   if (!row) return [];
   const pace = (last - (edges[0] ?? 0)) / Math.max(1, edges.length - 1);
   const distance = above ? (edges[0] ?? 0) - row.box.y1 : row.box.y0 - last;
-  return distance < pace * 0.6 && row.segments.length >= 2 ? row.segments.flatMap((segment) => segment.words) : [];
+  if (distance >= pace * 0.6 || row.segments.length < 2) return [];
+  // Its cells may wrap: the lines that follow as tightly as lines of one text.
+  const own = [row];
+  for (const next of above ? [] : rows.slice(1)) {
+    const before = own.at(-1) as TextRow;
+    if (next.box.y0 - before.box.y1 > row.size * 0.45 || next.segments.length > row.segments.length) break;
+    own.push(next);
+  }
+  return own.flatMap((one) => one.segments.flatMap((segment) => segment.words));
 }
 
 /** Rows cut by wide gaps or far from full (empty cells); lines of prose are neither. */
