@@ -72,6 +72,19 @@ export function createConcurrency(state: SharedState): Concurrency {
       { ttlMs: STATE_TTL_MS },
     );
 
+  const looks = new Map<string, Promise<TeamClaims>>();
+  /** The team's claims as they are; those who look at the same moment share one read. */
+  const look = (team: string): Promise<TeamClaims> => {
+    const under = looks.get(team);
+    if (under) return under;
+    const fresh = state
+      .get(stateKey(team))
+      .then(readClaims)
+      .finally(() => looks.delete(team));
+    looks.set(team, fresh);
+    return fresh;
+  };
+
   const leave = async (team: string, id: string): Promise<void> => {
     await change(team, (claims) => ({ claims: leavePlace(claims, id), result: undefined }));
     for (const wake of wakers.get(team) ?? []) wake();
@@ -94,14 +107,11 @@ export function createConcurrency(state: SharedState): Concurrency {
       waiting.add(done);
     });
 
-  const hold = (team: string, id: string, waitedMs: number | undefined): Place => {
+  const hold = (team: string, id: string, deadline: number, waitedMs: number | undefined): Place => {
     const renewal = setInterval(() => {
-      const expires = Date.now() + LEASE_MS;
+      const claim: Claim = { id, expires: Date.now() + LEASE_MS, deadline };
       // A missed renewal is not the request's fault: the lease outlives two of them.
-      change(team, (claims) => {
-        const renewed = renewPlace(claims, id, expires);
-        return { claims: renewed.claims, result: undefined };
-      }).catch(() => undefined);
+      change(team, (claims) => ({ claims: renewPlace(claims, claim), result: undefined })).catch(() => undefined);
     }, RENEW_MS).unref();
     let released = false;
     return {
@@ -117,7 +127,7 @@ export function createConcurrency(state: SharedState): Concurrency {
 
   return {
     async check(key) {
-      const claims = readClaims(await state.get(stateKey(key.team)));
+      const claims = await look(key.team);
       const freeAt = fullUntil(claims, key, Date.now());
       if (freeAt !== undefined) throw refusal(key, freeAt, `${key.queue} more are waiting`);
     },
@@ -137,13 +147,13 @@ export function createConcurrency(state: SharedState): Concurrency {
       };
       const first = await ask();
       if (first.state === 'refused') throw refusal(key, first.freeAt, `${key.queue} more are waiting`);
-      if (first.state === 'held') return hold(team, id, undefined);
+      if (first.state === 'held') return hold(team, id, deadline, undefined);
       try {
         for (;;) {
           await pause(team, signal);
           signal.throwIfAborted();
           const now = Date.now();
-          const claims = readClaims(await state.get(stateKey(team)));
+          const claims = await look(team);
           if (now >= deadline)
             throw refusal(key, placeFreeAt(claims, now), "none was free within the request's `timeout`");
           // Only who would be let in, or whose claim grows old, writes: a hot key has few writers.
@@ -151,7 +161,7 @@ export function createConcurrency(state: SharedState): Concurrency {
           const due = now - asked >= RENEW_MS;
           if (!due && claimPlace(claims, claim, key, now).verdict.state !== 'held') continue;
           const verdict = await ask();
-          if (verdict.state === 'held') return hold(team, id, Date.now() - start);
+          if (verdict.state === 'held') return hold(team, id, deadline, Date.now() - start);
           if (verdict.state === 'refused') throw refusal(key, verdict.freeAt, `${key.queue} more are waiting`);
         }
       } catch (error) {

@@ -66,13 +66,12 @@ export function claimPlace(
   return { claims: { held, waiting }, verdict: { state: 'refused', freeAt: firstEnd([...held, ...waiting]) } };
 }
 
-/** Keeps a held place alive; false where it was lost. */
-export function renewPlace(current: TeamClaims, id: string, expires: number): { claims: TeamClaims; kept: boolean } {
-  if (!current.held.some((one) => one.id === id)) return { claims: current, kept: false };
-  return {
-    claims: { ...current, held: current.held.map((one) => (one.id === id ? { ...one, expires } : one)) },
-    kept: true,
-  };
+/**
+ * Keeps a held place alive. A place that was lost (the bus came back without it, or away for longer than the lease) is
+ * taken again even past the limit, because its document is at work: only so do newcomers wait for it.
+ */
+export function renewPlace(current: TeamClaims, claim: Claim): TeamClaims {
+  return { ...current, held: [...current.held.filter((one) => one.id !== claim.id), claim] };
 }
 
 /** Gives up a place, held or waited for. */

@@ -89,15 +89,21 @@ test('places: what is not renewed, or must be over, frees itself', () => {
   const held = claimPlace(NO_CLAIMS, claim('a'), limits, NOW).claims;
   assert.equal(claimPlace(held, claim('b'), limits, NOW + 9_999).verdict.state, 'refused');
   assert.equal(claimPlace(held, claim('b'), limits, NOW + 10_000).verdict.state, 'held', 'its gateway died');
-  const renewed = renewPlace(held, 'a', NOW + 100_000);
-  assert.equal(renewed.kept, true);
-  assert.equal(claimPlace(renewed.claims, claim('b'), limits, NOW + 20_000).verdict.state, 'refused');
-  assert.equal(
-    claimPlace(renewed.claims, claim('b'), limits, NOW + 30_000).verdict.state,
-    'held',
-    'its deadline passed',
+  const renewed = renewPlace(held, { ...claim('a'), expires: NOW + 100_000 });
+  assert.equal(claimPlace(renewed, claim('b'), limits, NOW + 20_000).verdict.state, 'refused');
+  assert.equal(claimPlace(renewed, claim('b'), limits, NOW + 30_000).verdict.state, 'held', 'its deadline passed');
+});
+
+test('places: a place that the bus forgot is taken again at its renewal, even past the limit', () => {
+  const limits = { concurrency: 1, queue: 0 };
+  const stranger = claimPlace(NO_CLAIMS, claim('b'), limits, NOW).claims;
+  const both = renewPlace(stranger, claim('a'));
+  assert.deepEqual(
+    both.held.map(({ id }) => id),
+    ['b', 'a'],
   );
-  assert.equal(renewPlace(NO_CLAIMS, 'a', NOW).kept, false);
+  assert.equal(claimPlace(leavePlace(both, 'b'), claim('c'), limits, NOW).verdict.state, 'refused', 'a is at work');
+  assert.equal(claimPlace(leavePlace(leavePlace(both, 'b'), 'a'), claim('c'), limits, NOW).verdict.state, 'held');
 });
 
 test('places: many requests over shared state are let in one after the other in their order', async () => {
