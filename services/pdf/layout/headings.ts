@@ -48,9 +48,15 @@ export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
 export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookmark[]): Map<TextDraft, HeadingMark> {
   const body = bodyStyle(drafts);
   const outline = new Map(bookmarks.map((bookmark) => [normalise(bookmark.title), bookmark.level]));
+  // A bookmark names the line in a heading's type, not the same words in plain type.
+  const shown = new Set(
+    drafts.flatMap((draft) =>
+      draft.kind === 'text' && (draft.style.bold || draft.style.size > body.size * 1.02) ? [normalise(draft.text)] : [],
+    ),
+  );
   const found: TextDraft[] = [];
   drafts.forEach((draft, index) => {
-    if (draft.kind === 'text' && isHeading(draft, body, outline, drafts[index + 1])) found.push(draft);
+    if (draft.kind === 'text' && isHeading(draft, body, outline, shown, drafts[index + 1])) found.push(draft);
   });
   return setLevels(dropRuns(found, drafts, body, outline), outline, body);
 }
@@ -96,6 +102,7 @@ function isHeading(
   draft: TextDraft,
   body: BodyStyle,
   outline: ReadonlyMap<string, number>,
+  shown: ReadonlySet<string>,
   next: Draft | undefined,
 ): boolean {
   const { text, style } = draft;
@@ -107,7 +114,7 @@ function isHeading(
     outline.size > 0 &&
     outline.has(normalise(text)) &&
     draft.lines <= 3 &&
-    (ratio > 1.02 || style.bold || draft.lines === 1)
+    (ratio > 1.02 || style.bold || (draft.lines === 1 && !shown.has(normalise(text))))
   )
     return true;
   const ended = /[.,;]$/.test(text) && !/\b(?:etc|Inc|Ltd|Co)\.$/.test(text);

@@ -140,6 +140,17 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
       return 'paragraph';
   }
   if (above.italic !== line.italic && column.right - above.box.x1 > size * 3) return 'paragraph';
+  // A first line all in italics that stops short of the margin, before a sentence in the text's face.
+  if (
+    above.italic &&
+    !line.italic &&
+    group.length === 1 &&
+    column.right - above.box.x1 > size &&
+    /^\p{Lu}/u.test(line.words[0]?.text ?? '')
+  )
+    return 'paragraph';
+  // A short line all in italics after a sentence that happens to end at the margin.
+  if (line.italic && !above.italic && endsSentence(above) && column.right - line.box.x1 > size) return 'paragraph';
   if (above.monospace !== line.monospace) return 'paragraph';
   if (line.monospace) return 'none';
   const first = group[0] ?? above;
