@@ -32,6 +32,15 @@ export interface ParseRoute {
   uploadLimits?: Partial<PumpLimits>;
 }
 
+/** A request that the checks before its body let in. */
+interface Work {
+  key: Key;
+  credit: CreditHold;
+  facts: ParseFacts;
+  /** Milliseconds that the checks took (a bus that is away makes them wait); they count against the request's timeout. */
+  checksMs: number;
+}
+
 const LIMIT_CODES: Partial<Record<ParseError['code'], string>> = {
   PAYMENT_REQUIRED: 'credits',
   RATE_LIMIT_EXCEEDED: 'rate',
@@ -68,8 +77,9 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     response.end(body);
   };
 
-  const convert = async (upload: Upload, key: Key, context: RequestContext, facts: ParseFacts) => {
-    const deadline = Date.now() + upload.options.timeoutMs;
+  const convert = async (upload: Upload, work: Work, context: RequestContext) => {
+    const { key, facts, checksMs } = work;
+    const deadline = Date.now() + upload.options.timeoutMs - checksMs;
     const { signal } = context;
     const place = await route.concurrency.take(key, { id: context.claim, deadline, signal });
     try {
@@ -84,7 +94,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     request: IncomingMessage,
     response: ServerResponse,
     context: RequestContext,
-    work: { key: Key; credit: CreditHold; facts: ParseFacts },
+    work: Work,
   ): Promise<void> => {
     const { key, credit, facts } = work;
     const upload = await receiveUpload(request, {
@@ -102,7 +112,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     uploadedBytes.inc(upload.bytes);
     let fields: JobPayload | undefined;
     try {
-      const record = await convert(upload, key, context, facts);
+      const record = await convert(upload, work, context);
       fields = record.fields;
       const { metadata, warnings } = record.head;
       const pages =
@@ -137,7 +147,8 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
       credit = await claimCredit(transport.state, key, context.claim);
       await takeRate(transport.state, key.id, key.rate);
       await route.concurrency.check(key);
-      await parse(request, response, context, { key, credit, facts });
+      const checksMs = Date.now() - context.startedAt;
+      await parse(request, response, context, { key, credit, facts, checksMs });
     } catch (error) {
       const known = toParseError(error);
       outcome = isCancelled(error) ? 'cancelled' : known.code;
