@@ -1,9 +1,10 @@
 // The faults that the load must survive, one phase each: what is killed, when, and how long it stays away.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorCode } from '#shared/contract/errors.ts';
 import { type ProductService, SERVICES } from '../harness/product.ts';
-import { longQuestion, type Question } from './documents.ts';
+import { longQuestion, type Question, question } from './documents.ts';
 import { ask, type Tally } from './load.ts';
 import type { Member, Mesh } from './mesh.ts';
 
@@ -27,6 +28,8 @@ const AWAY: ReadonlySet<ErrorCode> = new Set(['REQUEST_TIMEOUT', 'SERVICE_UNAVAI
 const POISON: ReadonlySet<ErrorCode> = new Set(['CONVERSION_FAILED']);
 const LONG_TIMEOUT_MS = 30_000;
 const MIB = 1024 * 1024;
+/** Holds the jobs of small files and no payload. */
+const FULL_STORE_BYTES = MIB / 4;
 const SEEN_WITHIN_MS = 5_000;
 
 /** Jobs at work in a worker process, by its own metric. */
@@ -109,6 +112,27 @@ function busPhase(name: string, signal: NodeJS.Signals): Phase {
     },
   };
 }
+
+/** The bus has no room on its disk for a payload of the load, then room again. */
+const fullStorePhase: Phase = {
+  name: 'full-store',
+  allowed: AWAY,
+  async run(context) {
+    const { mesh, lengthMs, tally, log } = context;
+    const config = join(mesh.folder, 'small-store.conf');
+    await writeFile(config, `jetstream { max_file_store: ${FULL_STORE_BYTES} }\n`);
+    await mesh.stopNats('SIGTERM');
+    await mesh.startNats(['-c', config]);
+    await sleep(2_000);
+    const outcome = await askAny(context, await question('large'), AWAY);
+    log(`a payload that the store has no room for was answered ${outcome}`);
+    if (outcome !== '503 SERVICE_UNAVAILABLE') tally.faults.push(`with a full store a payload was answered ${outcome}`);
+    await sleep(lengthMs / 2);
+    await mesh.stopNats('SIGTERM');
+    await mesh.startNats();
+    await sleep(Math.max(5_000, lengthMs / 2));
+  },
+};
 
 /** Bytes that a process has read from anywhere since it started (proc(5), io). */
 async function bytesRead(pid: number): Promise<number> {
@@ -210,6 +234,7 @@ export const PHASES: readonly Phase[] = [
   gatewayPhase,
   busPhase('stop-nats', 'SIGTERM'),
   busPhase('kill-nats', 'SIGKILL'),
+  fullStorePhase,
   poisonPhase('process'),
   poisonPhase('worker'),
   { ...calm, name: 'calm-again' },

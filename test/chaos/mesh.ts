@@ -110,13 +110,10 @@ export class Mesh {
     this.#nats = undefined;
   }
 
-  /** Starts the bus again on the same store and port. */
-  async startNats(): Promise<void> {
-    this.#nats = await startNatsServer({
-      storeDir: join(this.folder, 'store'),
-      port: this.#port,
-      args: this.#natsArgs,
-    });
+  /** Starts the bus again on the same store and port. `args`: more of its command line, this time. */
+  async startNats(args: readonly string[] = []): Promise<void> {
+    const storeDir = join(this.folder, 'store');
+    this.#nats = await startNatsServer({ storeDir, port: this.#port, args: [...this.#natsArgs, ...args] });
   }
 
   /** Everything that the processes wrote. */
