@@ -110,6 +110,7 @@ export function ocrContent(page: PageContent, ocr: OcrPage, dpi: number): PageCo
     words,
     ...(ocr.skew === undefined ? {} : { skew: ocr.skew }),
     rulings: drawn.length > 0 || turned ? drawn : page.rulings,
+    slants: turned ? [] : page.slants,
     regions: turned ? [] : page.regions,
     images: turned ? [] : page.images,
     glyphs: words.reduce((sum, word) => sum + word.text.length, 0),

@@ -2,6 +2,7 @@
 import { area, type Box, boundingBox, centreInside, intersectionArea, turnBox } from '../source/geometry.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from '../tables/aligned.ts';
+import { holdsCurve } from '../tables/charts.ts';
 import type { FoundTable } from '../tables/grid.ts';
 import { findRuledTables } from '../tables/ruled.ts';
 import { splitTables } from '../tables/whitespace.ts';
@@ -43,7 +44,7 @@ export function layoutPage(
   const body = chunks.filter((chunk) => !apart.has(chunk));
   const ruled = findRuledTables(page, body, upright.sideways, vocabulary);
   let rest = without(body, ruled);
-  const aligned = findAlignedTables(page, rest, vocabulary);
+  const aligned = findAlignedTables(page, rest, vocabulary).filter((table) => !holdsCurve(page, table.box));
   rest = without(rest, aligned);
   const items: Item[] = [
     ...[...ruled, ...aligned].map((table) => tableItem(table, page.index, toDisplayed)),
@@ -142,7 +143,7 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
   const drafts: Draft[] = [];
   let chunks: Chunk[] = [];
   const flush = () => {
-    for (const part of splitTables(chunks, upright.page.rulings, vocabulary)) {
+    for (const part of splitTables(chunks, upright.page, vocabulary)) {
       if (part.table) {
         const { draft } = tableItem(part.table, upright.page.index, upright.toDisplayed);
         if (draft) drafts.push(draft);

@@ -60,6 +60,7 @@ function turnUpright(page: PageContent): UprightPage {
           end: horizontal ? box.x1 : box.y1,
         };
       }),
+      slants: [],
       regions: page.regions.map((region) => ({ ...region, box: turned(region.box) })),
       images: page.images.map((image) => ({ ...image, box: turned(image.box) })),
     },

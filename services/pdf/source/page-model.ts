@@ -74,6 +74,8 @@ export interface PageContent {
   skew?: number;
   /** Painted objects of any kind, text included: 0 for an empty page. */
   objects: number;
+  /** Middles of the strokes that are neither level nor upright, as x, y, x, y...: the curves of charts. */
+  slants?: number[];
   /** More stands on the page than DOCUMENT_LIMITS lets be read: characters, drawn objects, links and notes. */
   cutText?: boolean;
   cutDrawing?: boolean;

@@ -30,7 +30,7 @@ export function readObjects(
   width: number,
   height: number,
   scratch: number,
-): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'cutDrawing'> {
+): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'slants' | 'cutDrawing'> {
   const pageBox = { x0: 0, y0: 0, x1: width, y1: height };
   const walk: Walk = {
     pdfium,
@@ -45,9 +45,16 @@ export function readObjects(
   const count = pdfium.FPDFPage_CountObjects(page);
   for (let i = 0; i < count && walk.objects < DOCUMENT_LIMITS.pdfPageObjects; i++)
     readObject(walk, pdfium.FPDFPage_GetObject(page, i), display, 0);
-  const { rulings, regions } = walk.rulings.finish();
+  const { rulings, regions, slants } = walk.rulings.finish();
   const cutDrawing = walk.cut || walk.objects >= DOCUMENT_LIMITS.pdfPageObjects;
-  return { rulings, regions: regions satisfies Region[], images: walk.images, objects: walk.objects, cutDrawing };
+  return {
+    rulings,
+    regions: regions satisfies Region[],
+    slants,
+    images: walk.images,
+    objects: walk.objects,
+    cutDrawing,
+  };
 }
 
 function readObject(walk: Walk, object: number, toPage: Matrix, depth: number): void {

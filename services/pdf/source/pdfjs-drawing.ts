@@ -50,7 +50,7 @@ export function readDrawing(
   display: Matrix,
   width: number,
   height: number,
-): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'cutDrawing'> {
+): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'slants' | 'cutDrawing'> {
   const rulings = new RulingCollector({ x0: 0, y0: 0, x1: width, y1: height });
   const images: PageContent['images'] = [];
   const strokes = new Set([

@@ -15,6 +15,7 @@ export class RulingCollector {
   readonly #page: Box;
   readonly #pieces: Ruling[] = [];
   readonly #regions: Region[] = [];
+  readonly #slants: number[] = [];
 
   constructor(page: Box) {
     this.#page = page;
@@ -22,7 +23,10 @@ export class RulingCollector {
 
   /** @param points x, y, x, y... in the displayed frame */
   stroke(points: readonly number[], closed: boolean, curved: boolean, width: number, color: number): void {
-    if (curved) return;
+    if (curved) {
+      if (!isWhite(color)) for (const coordinate of points) this.#slants.push(coordinate);
+      return;
+    }
     const last = points.length - 2;
     for (let i = 0; i < last; i += 2) this.#segment(points, i, i + 2, width, color);
     if (closed && last > 2) this.#segment(points, last, 0, width, color);
@@ -71,6 +75,7 @@ export class RulingCollector {
       this.#piece(true, (ay + by) / 2, Math.min(ax, bx), Math.max(ax, bx), width, color);
     else if (dx <= Math.max(0.5, dy * 0.005))
       this.#piece(false, (ax + bx) / 2, Math.min(ay, by), Math.max(ay, by), width, color);
+    else if (!isWhite(color)) this.#slants.push((ax + bx) / 2, (ay + by) / 2);
   }
 
   #piece(horizontal: boolean, at: number, start: number, end: number, thickness: number, color: number): void {
@@ -81,12 +86,16 @@ export class RulingCollector {
     this.#pieces.push({ horizontal, at, start: Math.max(0, start), end: Math.min(length, end), thickness, color });
   }
 
-  finish(): { rulings: Ruling[]; regions: Region[] } {
+  finish(): { rulings: Ruling[]; regions: Region[]; slants: number[] } {
     const rulings = [
       ...join(this.#pieces.filter((p) => p.horizontal)),
       ...join(this.#pieces.filter((p) => !p.horizontal)),
     ];
-    return { rulings: rulings.filter((line) => line.end - line.start >= MIN_LENGTH), regions: this.#regions };
+    return {
+      rulings: rulings.filter((line) => line.end - line.start >= MIN_LENGTH),
+      regions: this.#regions,
+      slants: this.#slants,
+    };
   }
 }
 

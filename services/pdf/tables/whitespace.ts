@@ -5,8 +5,9 @@ import type { Vocabulary } from '../layout/inline.ts';
 import { type Chunk, chunkText, groupRows } from '../layout/lines.ts';
 import { readMarker } from '../layout/markers.ts';
 import { boundingBox, overlap } from '../source/geometry.ts';
-import type { Ruling } from '../source/page-model.ts';
+import type { PageContent, Ruling } from '../source/page-model.ts';
 import { type ColumnCut, findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
+import { holdsCurve } from './charts.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 
 /** Rows with cells side by side that a table needs, and with a ruling inside it. */
@@ -20,11 +21,7 @@ const ALIGNED = 3.5;
 export type ColumnPart = { chunks: Chunk[]; table?: undefined } | { table: FoundTable; chunks?: undefined };
 
 /** A column's chunks as stretches of text and tables, top to bottom. */
-export function splitTables(
-  chunks: readonly Chunk[],
-  rulings: readonly Ruling[],
-  vocabulary: Vocabulary,
-): ColumnPart[] {
+export function splitTables(chunks: readonly Chunk[], page: PageContent, vocabulary: Vocabulary): ColumnPart[] {
   const rows = groupRows(chunks);
   const parts: ColumnPart[] = [];
   let text: Chunk[] = [];
@@ -32,8 +29,8 @@ export function splitTables(
   while (i < rows.length) {
     const row = rows[i] as Chunk[];
     const end = row.length >= 2 ? runEnd(rows, i) : i;
-    const table = end - i >= MIN_RULED_ROWS ? readRun(rows.slice(i, end), rulings, vocabulary) : undefined;
-    if (table) {
+    const table = end - i >= MIN_RULED_ROWS ? readRun(rows.slice(i, end), page.rulings, vocabulary) : undefined;
+    if (table && !holdsCurve(page, table.box)) {
       if (text.length > 0) parts.push({ chunks: text });
       text = [];
       parts.push({ table });

@@ -1,0 +1,24 @@
+// Tells a chart from a table: figures along axes stand in columns too, but only a chart has slanting lines drawn through it.
+import type { Box } from '../source/geometry.ts';
+import type { PageContent } from '../source/page-model.ts';
+
+/** Slanting strokes that make a curve, and the share of the box's width that they reach over; an arrow or a tick is less. */
+const MIN_STROKES = 10;
+const MIN_REACH = 0.25;
+
+/** Whether a curve is drawn inside a box. */
+export function holdsCurve(page: PageContent, box: Box): boolean {
+  const { slants = [] } = page;
+  let count = 0;
+  let left = Infinity;
+  let right = -Infinity;
+  for (let n = 0; n + 1 < slants.length; n += 2) {
+    const x = slants[n] ?? 0;
+    const y = slants[n + 1] ?? 0;
+    if (x < box.x0 || x > box.x1 || y < box.y0 || y > box.y1) continue;
+    count++;
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+  }
+  return count >= MIN_STROKES && right - left > (box.x1 - box.x0) * MIN_REACH;
+}
