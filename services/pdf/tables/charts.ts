@@ -1,10 +1,23 @@
 // Tells a chart from a table: figures along axes stand in columns too, but only a chart has slanting lines drawn through it.
-import type { Box } from '../source/geometry.ts';
+import { area, type Box, intersectionArea } from '../source/geometry.ts';
 import type { PageContent } from '../source/page-model.ts';
 
 /** Slanting strokes that make a curve, and the share of the box's width that they reach over; an arrow or a tick is less. */
 const MIN_STROKES = 10;
 const MIN_REACH = 0.25;
+
+/** Share of a box that a picture takes up, and of the page above which a picture is its ground. */
+const PICTURE_SHARE = 0.6;
+const GROUND_SHARE = 0.5;
+
+/** Whether a box lies on a picture: words printed over one are its labels. */
+export function liesOnPicture(page: PageContent, box: Box): boolean {
+  const ground = page.width * page.height * GROUND_SHARE;
+  const share = page.images
+    .filter((image) => area(image.box) < ground)
+    .reduce((sum, image) => sum + intersectionArea(image.box, box), 0);
+  return share > area(box) * PICTURE_SHARE;
+}
 
 /** Whether a curve is drawn inside a box. */
 export function holdsCurve(page: PageContent, box: Box): boolean {

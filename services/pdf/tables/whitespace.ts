@@ -7,7 +7,7 @@ import { readMarker } from '../layout/markers.ts';
 import { boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling } from '../source/page-model.ts';
 import { type ColumnCut, findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
-import { holdsCurve } from './charts.ts';
+import { holdsCurve, liesOnPicture } from './charts.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 
 /** Rows with cells side by side that a table needs, and with a ruling inside it. */
@@ -30,7 +30,7 @@ export function splitTables(chunks: readonly Chunk[], page: PageContent, vocabul
     const row = rows[i] as Chunk[];
     const end = row.length >= 2 ? runEnd(rows, i) : i;
     const table = end - i >= MIN_RULED_ROWS ? readRun(rows.slice(i, end), page.rulings, vocabulary) : undefined;
-    if (table && !holdsCurve(page, table.box)) {
+    if (table && !holdsCurve(page, table.box) && !liesOnPicture(page, table.box)) {
       if (text.length > 0) parts.push({ chunks: text });
       text = [];
       parts.push({ table });
