@@ -1,0 +1,159 @@
+// Holds the layout of whole pages on small hand-made ones, each for one rule that tells tables, charts, prose and headings apart.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { layoutBatch } from '../convert.ts';
+import type { PageContent, Ruling, TextStyle, Word } from '../source/page-model.ts';
+import type { Draft } from './blocks.ts';
+import { isCaption } from './markers.ts';
+
+const PLAIN: TextStyle = { font: 'a', size: 10, bold: false, italic: false, monospace: false, color: 0 };
+const BOLD: TextStyle = { ...PLAIN, font: 'b', bold: true };
+const ITALIC: TextStyle = { ...PLAIN, font: 'i', italic: true };
+
+let count = 0;
+/** Words of 5 points a letter on the baseline `y`, `gap` points apart. */
+function line(x: number, y: number, text: string, style = PLAIN, gap = 3): Word[] {
+  let at = x;
+  return text.split(' ').map((part) => {
+    const word: Word = {
+      text: part,
+      box: { x0: at, x1: at + part.length * 5, y0: y - style.size * 0.78, y1: y + style.size * 0.22 },
+      baseline: y,
+      style,
+      direction: 0,
+      spaceBefore: true,
+      invisible: false,
+      index: count++,
+    };
+    at = word.box.x1 + gap;
+    return word;
+  });
+}
+
+const rows = (xs: readonly number[], y: number, cells: readonly (readonly string[])[], pace = 14): Word[] =>
+  cells.flatMap((row, n) => row.flatMap((text, column) => line(xs[column] ?? 0, y + n * pace, text)));
+const rule = (at: number, start: number, end: number): Ruling => ({
+  horizontal: true,
+  at,
+  start,
+  end,
+  thickness: 1,
+  color: 0,
+});
+
+function draftsOf(words: Word[], more: Partial<PageContent> = {}): Draft[] {
+  const content: PageContent = {
+    index: 0,
+    width: 600,
+    height: 800,
+    words,
+    rulings: [],
+    regions: [],
+    images: [],
+    objects: words.length,
+    glyphs: 1,
+    unmappedGlyphs: 0,
+    ...more,
+  };
+  return layoutBatch(
+    [{ content, source: 'native_text', status: 'ok', renderWidth: null, renderHeight: null }],
+    new Set(),
+  );
+}
+const kinds = (drafts: readonly Draft[]) => drafts.map((draft) => draft.kind);
+const grids = (drafts: readonly Draft[]) =>
+  drafts.flatMap((draft) =>
+    draft.kind === 'table' ? [draft.grid.rows.map((row) => row.map((cell) => cell.text))] : [],
+  );
+
+const BIRDS = [
+  ['Bird', 'Spring', 'Autumn'],
+  ['Gull', '41', '57'],
+  ['Tern', '12', '9'],
+  ['Heron', '3', '4'],
+];
+const AXES = [200, 300, 400];
+
+test('rows of figures are a table, but not where a curve is drawn through them or a picture lies under them', () => {
+  const words = () => rows(AXES, 300, BIRDS);
+  assert.deepEqual(grids(draftsOf(words())), [BIRDS]);
+  const slants = Array.from({ length: 40 }, (_, n) => [200 + n * 5, 300 + (n % 5) * 8]).flat();
+  assert.deepEqual(grids(draftsOf(words(), { slants })), []);
+  const image = (x0: number) => ({ box: { x0, x1: x0 + 300, y0: 280, y1: 360 }, pixelWidth: 300, pixelHeight: 80 });
+  assert.deepEqual(grids(draftsOf(words(), { images: [image(180)] })), []);
+  assert.deepEqual(grids(draftsOf(words(), { images: [image(-250)] })), [BIRDS], 'a picture beside it changes nothing');
+});
+
+test('one shaded row of several cells makes a table with the rows above and below it, wrapped lines too', () => {
+  const xs = [60, 140, 300];
+  const words = [
+    ...rows(
+      xs,
+      300,
+      [
+        ['Edition', 'Change', 'Chapters'],
+        ['first', 'none', 'all'],
+      ],
+      16,
+    ),
+    ...rows(
+      xs,
+      332,
+      [
+        ['second', 'corrects the tides', 'the second'],
+        ['', 'of every spring', 'and third'],
+      ].map((row) => row),
+      11,
+    ).filter((word) => word.text !== ''),
+  ];
+  const regions = [{ box: { x0: 55, x1: 420, y0: 305, y1: 321 }, color: 0xeeeeff }];
+  assert.deepEqual(grids(draftsOf(words, { regions })), [
+    [
+      ['Edition', 'Change', 'Chapters'],
+      ['first', 'none', 'all'],
+      ['second', 'corrects the tides of every spring', 'the second and third'],
+    ],
+  ]);
+});
+
+test('justified columns of prose between two tables whose rules have one width stay prose', () => {
+  const xs = [50, 150, 250, 350, 450];
+  const cells = [
+    ['Year', 'Gulls', 'Terns', 'Herons', 'Total'],
+    ['1931', '40', '7', '2', '49'],
+    ['1932', '38', '9', '3', '50'],
+  ];
+  const prose = (x: number, y: number) =>
+    [
+      'the harbour master counts them',
+      'from the old light each morn',
+      'and notes the wind and the sky',
+      'before any boat is let out now',
+    ].flatMap((text, n) => line(x, y + n * 12, text, PLAIN, 13 - (text.length % 3)));
+  const words = [...rows(xs, 100, cells), ...prose(50, 160), ...prose(310, 160), ...rows(xs, 230, cells)];
+  const rulings = [88, 104, 135, 218, 234, 265].map((y) => rule(y, 45, 510));
+  const drafts = draftsOf(words, { rulings });
+  assert.deepEqual(kinds(drafts), ['table', 'text', 'text', 'table']);
+  assert.deepEqual(grids(drafts), [cells, cells]);
+});
+
+const BODY = [
+  'gulls come back to the quay when the wind turns west and',
+  'rest there until the boats are out of sight again, every',
+  'day of the long spring that the harbour is given.',
+];
+const paragraph = (y: number) => BODY.flatMap((text, n) => line(50, y + n * 12, text));
+
+test('a bold line of another size, or an italic one after a full line, is no part of the paragraph at it', () => {
+  const heading = line(50, 100, 'Counting all the birds of this bay from the light', { ...BOLD, size: 10.5 });
+  assert.equal(draftsOf([...heading, ...paragraph(113)]).length, 2);
+  const italic = line(50, 138, 'On the gulls of the spring', ITALIC);
+  assert.equal(draftsOf([...paragraph(100), ...italic, ...paragraph(151)]).length, 3);
+});
+
+test('a caption has a number or a colon after its word', () => {
+  for (const text of ['Table 3: Birds', 'Figure A.1 The bay', 'Fig. 2', 'Source: the log', 'TABLE IV'])
+    assert.ok(isCaption(text), text);
+  for (const text of ['Table of contents', 'Note that the book value', 'Map the coast first', 'Figures show it'])
+    assert.ok(!isCaption(text), text);
+});
