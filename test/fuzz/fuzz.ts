@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXTENSIONS, type Extension, formatByExtension } from '#shared/contract/formats.ts';
+import { processFacts, stillRuns } from '../bench/process-tree.ts';
 import { type Answer, parse } from '../harness/client.ts';
 import { sample, WORDS } from '../harness/documents.ts';
 import { freePort, startNatsServer } from '../harness/nats-server.ts';
@@ -147,18 +148,24 @@ async function runPlan(plan: Plan, keeper: Keeper): Promise<void> {
   const product = await startProduct({
     transport: plan.transport,
     ...(nats ? { natsUrl: nats.url } : {}),
-    env: { TMPDIR: temporary },
+    env: { TMPDIR: temporary, LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' },
   });
   const watch = new Watch(product, temporary, nats && `http://127.0.0.1:${monitor}`);
   const statuses = new Map<number, number>();
+  const edge = processFacts(product.gatewayPid) ?? { pid: product.gatewayPid, startedAt: 0 };
   let sent = 0;
+  let dead = false;
   const lane = async () => {
-    for (let one = plan.next(); one; one = plan.next()) {
+    for (let one = plan.next(); one && !dead; one = plan.next()) {
       const outcome = await sendCase(product, one);
       statuses.set(outcome.status, (statuses.get(outcome.status) ?? 0) + 1);
       // A machine that others use may be late once; what is late again is the server's own.
       const again = outcome.fault?.startsWith('answered after') ? await sendCase(product, one) : outcome;
       if (again.fault !== undefined) keeper.keep(again.fault, one);
+      if (outcome.status === 0 && !stillRuns(edge)) {
+        dead = true;
+        return;
+      }
       if (++sent % CASES_BETWEEN_LOOKS !== 0) continue;
       for (const what of watch.look()) keeper.keep(what, one);
       const fault = await soundFault(product, one.extension);
@@ -170,7 +177,8 @@ async function runPlan(plan: Plan, keeper: Keeper): Promise<void> {
     for (const kind of plan.kinds) await soundFault(product, kind);
     watch.look();
     await Promise.all(Array.from({ length: plan.jobs }, lane));
-    for (const kind of plan.kinds) {
+    if (dead) keeper.keep(`the edge has ended; its last words:\n${product.output().slice(-3_000)}`);
+    for (const kind of dead ? [] : plan.kinds) {
       const fault = await soundFault(product, kind);
       if (fault) keeper.keep(fault);
     }

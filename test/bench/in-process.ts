@@ -1,0 +1,62 @@
+// A child of the bench that runs a service's own handler without edge, bus or isolation: the floor under a conversion.
+
+import { formatByExtension } from '#shared/contract/formats.ts';
+import type { ConvertJob, JobContext, WorkerModule } from '#shared/contract/jobs.ts';
+import { readParseOptions } from '#shared/contract/options.ts';
+
+const modules = new Map<string, Promise<WorkerModule>>();
+
+function load(service: string): Promise<WorkerModule> {
+  const known = modules.get(service);
+  if (known) return known;
+  const loading = import(`../../services/${service}/worker.ts`).then(async (module: WorkerModule) => {
+    await module.warm?.();
+    return module;
+  });
+  modules.set(service, loading);
+  return loading;
+}
+
+const context: JobContext = {
+  signal: new AbortController().signal,
+  requestId: 'bench',
+  get deadline() {
+    return Date.now() + 300_000;
+  },
+  volatile: false,
+  call: async <Reply>(queue: string, job: unknown, payload: Uint8Array) =>
+    (await (await load(queue)).handle(job as never, payload, context)) as { reply: Reply; payload?: Uint8Array },
+};
+
+interface Order {
+  name: string;
+  extension: string;
+  bytes: Uint8Array;
+  options: Record<string, unknown>;
+}
+
+process.on('message', async ({ name, extension, bytes, options }: Order) => {
+  try {
+    const format = formatByExtension(extension);
+    if (!format) throw new Error('an unknown kind');
+    const { container, service } = format;
+    const asked = readParseOptions(options);
+    const job: ConvertJob = {
+      kind: 'convert',
+      requestId: 'bench',
+      fileName: name,
+      extension,
+      container,
+      options: { ...asked, fields: ['markdown'] },
+    };
+    await (await load(service)).handle(job, bytes, context);
+    process.send?.(true);
+  } catch {
+    process.send?.(false);
+  }
+});
+process.on('disconnect', async () => {
+  for (const module of modules.values()) await (await module).close?.();
+  process.exit(0);
+});
+process.send?.('ready');

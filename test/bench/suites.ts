@@ -1,0 +1,259 @@
+// What the bench measures, a suite a question: the edge, the formats, the bus, reading scans, large uploads.
+import type { Extension } from '#shared/contract/formats.ts';
+import { parse } from '../harness/client.ts';
+import { sample } from '../harness/documents.ts';
+import { residentMemory } from '../harness/product.ts';
+import { type Input, inputsByKind, largeDocument, scans } from './inputs.ts';
+import { costOf, type Rounds } from './measure.ts';
+import { documentPeers, tesseractPeer } from './peers.ts';
+import { floorSubject, inProcessSubject, productSubject, type Subject } from './subject.ts';
+import { against, type Cell, printTable, ratio } from './table.ts';
+
+export interface Settings {
+  corpora: string | undefined;
+  /** Files of each kind. */
+  files: number;
+  rounds: number;
+}
+
+export type Figures = Record<string, unknown>;
+export type Suite = (settings: Settings) => Promise<Figures>;
+
+const MiB = 1024 * 1024;
+const LARGE_BYTES = 45_000_000;
+const UPLOADS_AT_ONCE = 10;
+const SMALL_TARGET = 3;
+const LARGE_TARGET = 150;
+const BUS_TARGET = { small: 3, large: 250 };
+const LEGACY_TARGET = 200;
+const ALL_TARGET = 38;
+const KIND_TARGETS: Partial<Record<Extension, number>> = {
+  '.html': 50,
+  '.htm': 50,
+  '.xhtml': 50,
+  '.docx': 40,
+  '.pdf': 40,
+  '.csv': 5,
+  '.doc': LEGACY_TARGET,
+  '.xls': LEGACY_TARGET,
+  '.ppt': LEGACY_TARGET,
+  '.rtf': LEGACY_TARGET,
+  '.xlsb': LEGACY_TARGET,
+};
+
+async function using<S extends Subject, T>(starting: Promise<S>, work: (subject: S) => Promise<T>): Promise<T> {
+  const subject = await starting;
+  try {
+    return await work(subject);
+  } finally {
+    await subject.stop();
+  }
+}
+
+const smallInput = async (): Promise<Input> => {
+  const { fileName, extension, bytes } = await sample('.csv');
+  return { name: fileName, extension, bytes };
+};
+
+const largeInput = async (): Promise<Input> => {
+  const { fileName, extension, bytes } = await sample('.docx');
+  return largeDocument({ name: fileName, extension, bytes }, LARGE_BYTES);
+};
+
+/** A small request's whole cost over each bus, over the converter alone and over the least server; and a cold start. */
+export const gateway: Suite = async ({ rounds }) => {
+  const small = await smallInput();
+  const many: Rounds = { warm: 150, rounds, repeat: 150 };
+  const cost = async (subject: Subject) => (await costOf(subject, [small], many)).cpuMs;
+  const floor = await using(floorSubject(), cost);
+  const converter = await using(inProcessSubject(), cost);
+  const cold = await using(productSubject('memory'), async (subject) => {
+    await subject.take(small);
+    return subject.cpuMs();
+  });
+  const embedded = await using(productSubject('memory'), cost);
+  const overhead = embedded - converter;
+  printTable(
+    'Small request (a CSV of 150 bytes), CPU ms',
+    ['what', 'CPU ms', 'target'],
+    [
+      ['Express + busboy + no-op', floor, undefined],
+      ['converter in process', converter, undefined],
+      ['embedded, whole', embedded, undefined],
+      ['overhead of edge, bus and isolation', overhead, against(overhead, SMALL_TARGET)],
+      ['cold start to the first parse', cold, undefined],
+    ],
+  );
+  return { floor, converter, embedded, overhead, cold };
+};
+
+/** Every kind: the converter alone, embedded, over NATS, and the peers that are here. */
+export const formats: Suite = async ({ corpora, files, rounds }) => {
+  const kinds = [...(await inputsByKind(files, corpora))];
+  const perKind: Rounds = { warm: 2, rounds, repeat: 2 };
+  const measured = new Map<Extension, Map<string, number>>(kinds.map(([kind]) => [kind, new Map()]));
+  const refusedBy: string[] = [];
+  const measure = async (subject: Subject) => {
+    for (const [kind, inputs] of kinds) {
+      const { cpuMs, refused } = await costOf(subject, inputs, perKind);
+      if (refused === inputs.length) continue;
+      if (refused > 0) refusedBy.push(`${subject.name} refused ${refused} of ${inputs.length} ${kind}`);
+      measured.get(kind)?.set(subject.name, cpuMs);
+    }
+  };
+  await using(inProcessSubject(), measure);
+  await using(productSubject('memory'), measure);
+  await using(productSubject('nats'), measure);
+  const peers = await documentPeers();
+  for (const peer of peers) await using(Promise.resolve(peer), measure);
+  const row = (
+    label: string,
+    count: number,
+    of: (name: string) => number | undefined,
+    target: number | undefined,
+  ): Cell[] => {
+    const [inside, embedded, nats] = [of('in process'), of('embedded'), of('NATS')];
+    const difference = embedded === undefined || nats === undefined ? undefined : nats - embedded;
+    const others = peers.flatMap(({ name }) => [of(name), ratio(embedded, of(name))]);
+    return [
+      label,
+      count,
+      inside,
+      embedded,
+      nats,
+      difference,
+      ratio(embedded, inside),
+      against(embedded, target),
+      ...others,
+    ];
+  };
+  const all = (name: string) => {
+    const with_ = kinds.filter(([kind]) => measured.get(kind)?.has(name));
+    const count = with_.reduce((sum, [, inputs]) => sum + inputs.length, 0);
+    if (with_.length < kinds.length) return undefined;
+    return with_.reduce((sum, [kind, inputs]) => sum + (measured.get(kind)?.get(name) ?? 0) * inputs.length, 0) / count;
+  };
+  const columns = [
+    'kind',
+    'files',
+    'in process',
+    'embedded',
+    'NATS',
+    'NATS - embedded',
+    'embedded / in process',
+    'target',
+  ];
+  printTable(
+    'CPU ms a request, warm, one at a time',
+    [...columns, ...peers.flatMap(({ name }) => [name, 'ours / it'])],
+    [
+      ...kinds.map(([kind, inputs]) =>
+        row(kind, inputs.length, (name) => measured.get(kind)?.get(name), KIND_TARGETS[kind]),
+      ),
+      row(
+        'all',
+        kinds.reduce((sum, [, inputs]) => sum + inputs.length, 0),
+        all,
+        ALL_TARGET,
+      ),
+    ],
+  );
+  for (const line of refusedBy) console.log(`  ${line}`);
+  return Object.fromEntries([...measured].map(([kind, costs]) => [kind, Object.fromEntries(costs)]));
+};
+
+/** What the bus adds to a request, small and large. */
+export const transport: Suite = async ({ rounds }) => {
+  const [small, large] = [await smallInput(), await largeInput()];
+  const measure = async (subject: Subject) => ({
+    small: (await costOf(subject, [small], { warm: 150, rounds, repeat: 150 })).cpuMs,
+    large: (await costOf(subject, [large], { warm: 2, rounds, repeat: 3 })).cpuMs,
+  });
+  const embedded = await using(productSubject('memory'), measure);
+  const nats = await using(productSubject('nats'), measure);
+  const row = (what: string, size: 'small' | 'large'): Cell[] => {
+    const difference = nats[size] - embedded[size];
+    return [what, embedded[size], nats[size], difference, against(difference, BUS_TARGET[size])];
+  };
+  printTable(
+    'What the bus costs, CPU ms a request',
+    ['what', 'embedded', 'NATS', 'difference', 'target'],
+    [row('CSV of 150 bytes', 'small'), row('Word file of 45 MB', 'large')],
+  );
+  return { embedded, nats };
+};
+
+/** Scanned pages: ours against native tesseract on one thread. */
+export const ocr: Suite = async ({ corpora, files, rounds }) => {
+  const inputs = scans(files, corpora);
+  const slow: Rounds = { warm: 1, rounds: Math.min(rounds, 3), repeat: 1 };
+  const options = { parsers: [{ type: 'pdf', mode: 'ocr' }] };
+  const pages = await using(productSubject('memory'), async ({ product }) => {
+    let total = 0;
+    for (const { bytes, name } of inputs) {
+      const answer = await parse(product, {
+        file: bytes,
+        fileName: name,
+        options: { timeout: 300_000, ...options },
+        patienceMs: 310_000,
+      });
+      total += (answer.body as { data?: { metadata?: { numPages?: number } } }).data?.metadata?.numPages ?? 1;
+    }
+    return total;
+  });
+  const perPage = async (subject: Subject) =>
+    ((await costOf(subject, inputs, slow, options)).cpuMs * inputs.length) / pages;
+  const embedded = await using(productSubject('memory'), perPage);
+  const peer = tesseractPeer();
+  const native = peer && (await using(Promise.resolve(peer), perPage));
+  printTable(
+    `OCR of ${pages} pages, CPU ms a page`,
+    ['what', 'CPU ms', 'ours / it'],
+    [['embedded', embedded, undefined], ...(peer ? [[peer.name, native, ratio(embedded, native)]] : [])],
+  );
+  return { pages, embedded, native };
+};
+
+/** Large uploads: what one costs the edge and the whole, and what ten at once hold. */
+export const upload: Suite = async ({ rounds }) => {
+  const large = await largeInput();
+  const few: Rounds = { warm: 2, rounds, repeat: 3 };
+  const floor = await using(floorSubject(), async (subject) => (await costOf(subject, [large], few)).cpuMs);
+  const converter = await using(inProcessSubject(), async (subject) => (await costOf(subject, [large], few)).cpuMs);
+  const rows: Cell[][] = [
+    ['Express + busboy + no-op', floor, undefined, undefined, undefined],
+    ['converter in process', converter, undefined, undefined, undefined],
+  ];
+  const figures: Figures = { floor, converter };
+  for (const name of ['memory', 'nats'] as const)
+    await using(productSubject(name), async (subject) => {
+      const { cpuMs } = await costOf(subject, [large], few);
+      const before = await residentMemory(subject.product.gatewayPid);
+      let peak = 0;
+      const watching = setInterval(async () => {
+        const { now } = await residentMemory(subject.product.gatewayPid).catch(() => ({ now: 0 }));
+        peak = Math.max(peak, now);
+      }, 20);
+      const answers = await Promise.all(Array.from({ length: UPLOADS_AT_ONCE }, () => subject.take(large)));
+      clearInterval(watching);
+      const grown = (Math.max(peak, before.now) - before.now) / MiB;
+      const overhead = cpuMs - converter;
+      const failed = answers.filter((ok) => !ok).length;
+      rows.push([
+        `${subject.name}${failed > 0 ? ` (${failed} of ten failed)` : ''}`,
+        cpuMs,
+        overhead,
+        name === 'memory' ? against(overhead, LARGE_TARGET) : undefined,
+        grown,
+      ]);
+      figures[subject.name] = { cpuMs, overhead, restMiB: before.now / MiB, grownMiB: grown, failed };
+    });
+  printTable(
+    'A Word file of 45 MB, CPU ms; ten at once',
+    ['what', 'CPU ms', 'without the converter', 'target', 'edge grows by MiB (<= 100)'],
+    rows,
+  );
+  return figures;
+};
+
+export const SUITES = { gateway, formats, transport, ocr, upload } as const;
