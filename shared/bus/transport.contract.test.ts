@@ -315,6 +315,16 @@ function contract(start: () => Promise<Ground>): void {
       await consumer.drain();
     });
 
+    it('calls a deadline that leaves no time to ask a deadline, not a bus that is away', async () => {
+      const queue = newQueue();
+      const consumer = await serve(far.bus, queue, { concurrency: 1, handler: async () => answerOf(null) });
+      for (let number = 0; number < 20; number++)
+        await near.bus.request(queue, job(), { deadline: inMs(1) }).catch((error: Error) => {
+          assert.equal(error.name, 'DeadlineError');
+        });
+      await consumer.drain();
+    });
+
     it('says at the deadline that nobody serves the queue, and keeps nothing for later', async () => {
       const queue = newQueue();
       const sent = Date.now();

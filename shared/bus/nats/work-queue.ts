@@ -120,7 +120,10 @@ class NatsBus implements Bus {
       const timer = setTimeout(() => {
         if (!settle()) return;
         withdraw();
-        if (published === undefined || !this.#link.ready()) reject(new BusUnavailableError('the message bus is away'));
+        // A bus that had less than its fair time to take the job may be there all the same.
+        const untaken = published === undefined && left >= PUBLISH_TIMEOUT_MS;
+        if (untaken || !this.#link.ready()) reject(new BusUnavailableError('the message bus is away'));
+        else if (published === undefined) reject(new DeadlineError(`no time to ask ${queue}`));
         else if (sawWorker || heardAt > 0 || this.workers(queue) > 0)
           reject(new DeadlineError(`no answer from ${queue} in time`));
         else reject(new NoWorkerError(`no worker serves ${queue}`));

@@ -117,7 +117,7 @@ export async function* readFrames<Header>(socket: Duplex): AsyncGenerator<Frame<
     let left = size;
     const body = (async function* (): AsyncGenerator<Uint8Array> {
       while (left > 0) {
-        if (held.byteLength === 0 && !(await more())) throw new Error('the other side ended inside a frame');
+        if (held.byteLength === 0 && !(await more())) throw new PeerGoneError('the other side ended inside a frame');
         const part = held.subarray(0, Math.min(left, held.byteLength));
         held = held.subarray(part.byteLength);
         left -= part.byteLength;

@@ -82,6 +82,26 @@ describe('an isolated process', () => {
     assert.equal(result.payload.byteLength, 8 * 1024 * 1024);
   });
 
+  test('one that ends inside its answer is an end like any other, and the job runs anew', async () => {
+    const first = await run('echo');
+    assert.ok(first.ok);
+    const { pid } = first.reply as { pid: number };
+    let cut = false;
+    const store = async (body: AsyncIterable<Uint8Array>) => {
+      const parts: Uint8Array[] = [];
+      for await (const part of body) {
+        parts.push(Buffer.from(part));
+        if (!cut) process.kill(pid, 'SIGKILL');
+        cut = true;
+      }
+      return Buffer.concat(parts);
+    };
+    const grow = input('grow', new Uint8Array(0), 60_000);
+    const answer = await pool.run(grow, { ...services, store }, AbortSignal.timeout(60_000), 'grow');
+    assert.ok(cut && answer.ok);
+    assert.equal(answer.payload.byteLength, 8 * 1024 * 1024);
+  });
+
   test('reaches another service and gets its bytes', async () => {
     const result = await run('call', { payload: Buffer.from('abc') });
     assert.ok(result.ok);

@@ -192,9 +192,14 @@ export class IsolatedProcess {
           const report = frame.header;
           if (report.type !== 'result') return;
           if (!report.ok) return resolve(report);
-          await services
-            .store(frame.body)
-            .then((payload) => resolve({ ok: true, reply: report.reply, payload }), reject);
+          await services.store(frame.body).then(
+            (payload) => resolve({ ok: true, reply: report.reply, payload }),
+            (error: unknown) => {
+              // It ended inside its answer: its exit tells the caller why.
+              if (error instanceof PeerGoneError) this.end('crash');
+              else reject(error as Error);
+            },
+          );
         };
         if (this.ended) return reject(new ProcessEndedError(this.#endReason ?? 'crash', 'before the job'));
         const { job, deadline, volatile } = input;
