@@ -51,6 +51,13 @@ const plain = (extension: string, make: (content: Content) => Promise<Uint8Array
 
 const scanned = readFile(new URL('../../fixtures/pdf/scanned-harbour-report.pdf', import.meta.url));
 
+const large = (token: string, options: Record<string, unknown>) => ({
+  fileName: 'large.csv',
+  file: `${csv(contentOf(token))}${`Kittiwake,${token} north by north-west\r\n`.repeat(12_000)}`,
+  options,
+  words: [token, 'Kittiwake'],
+});
+
 const MAKERS: Readonly<Record<string, Maker>> = {
   csv: plain('.csv', csv),
   html: plain('.html', html),
@@ -82,12 +89,15 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     words: [token, '"summary"'],
   }),
   // Past what fits a message: through the payload store, both ways.
-  large: (token) => ({
-    fileName: 'large.csv',
-    file: `${csv(contentOf(token))}${`Kittiwake,${token} north by north-west\r\n`.repeat(12_000)}`,
-    options: {},
-    words: [token, 'Kittiwake'],
+  large: (token) => large(token, {}),
+  // Neither a job nor a payload touches a disk, so a bus that stops forgets both.
+  'zdr docx': (token) => ({
+    fileName: 'report.docx',
+    file: docx(contentOf(token)),
+    options: { zeroDataRetention: true },
+    words: ['Harbour report', token],
   }),
+  'zdr large': (token) => large(token, { zeroDataRetention: true }),
 };
 
 export const KINDS: readonly string[] = Object.keys(MAKERS);
