@@ -87,23 +87,26 @@ describe('two gateways, one team', { skip: skipReason('nats') }, () => {
   });
 
   test('the concurrency holds exactly, and who waits in the queue is served', async () => {
-    work = () => new Promise((resolve) => setTimeout(resolve, 50));
+    const full = Promise.withResolvers<void>();
+    // The first wait for each other, so that a slow machine fills the places too.
+    work = async () => {
+      if (running.now === 7) full.resolve();
+      await full.promise;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    };
     const answers = await throwAtBoth(await keyOf('--concurrency', '7', '--queue', String(REQUESTS)));
     assert.equal(count(answers, 200), REQUESTS);
     assert.equal(running.most, 7);
   });
 
   test('the queue holds exactly: what finds it full is refused, and nothing else', async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    work = () => held;
+    const held = Promise.withResolvers<void>();
+    work = () => held.promise;
     let refused = 0;
     const all = throwAtBoth(await keyOf('--concurrency', '7', '--queue', '20'), (answer) => {
       refused += Number(answer.status === 429);
       // Those who are left can only be waiting for the work that ends now.
-      if (refused === REQUESTS - 27) release();
+      if (refused === REQUESTS - 27) held.resolve();
     });
     const answers = await all;
     assert.deepEqual([count(answers, 200), count(answers, 429)], [27, REQUESTS - 27]);
