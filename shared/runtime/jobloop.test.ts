@@ -1,7 +1,7 @@
 // Holds the way of a job between a requester and an isolated process over a bus: bytes whole, errors as they were said, nothing left behind.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { BusUnavailableError, type Transport } from '../bus/bus.ts';
+import { BusUnavailableError, type PayloadRef, type PayloadStore, type Transport } from '../bus/bus.ts';
 import { createMemoryTransport } from '../bus/memory.ts';
 import { ParseError } from '../contract/errors.ts';
 import type { Job } from '../contract/jobs.ts';
@@ -70,6 +70,41 @@ describe('a job loop', () => {
       (error) => error instanceof ParseError && error.code === 'REQUEST_TIMEOUT',
     );
     assert.ok(await dispatch(transport, 'html', job('echo'), { inline: new Uint8Array(0) }, soon()));
+  });
+
+  test('an answer that was stored too late for its requester is let go', async () => {
+    const inner = transport.payloads;
+    const late = Promise.withResolvers<void>();
+    const refs: PayloadRef[] = [];
+    const payloads: PayloadStore = {
+      get: (ref) => inner.get(ref),
+      delete: (ref) => inner.delete(ref),
+      close: () => inner.close(),
+      put: async (source, options) => {
+        const ref = await inner.put(source, options);
+        refs.push(ref);
+        await late.promise;
+        return ref;
+      },
+    };
+    const slow = createMemoryTransport();
+    const slowLoop = await startJobLoop({
+      transport: { ...slow, bus: slow.bus, state: slow.state, payloads },
+      queue: 'html',
+      module: new URL('./isolation/testing/hostile-worker.ts', import.meta.url),
+      concurrency: 1,
+      log,
+      warm: true,
+    });
+    await assert.rejects(dispatch(slow, 'html', job('grow'), { inline: new Uint8Array(0) }, soon(2_000)), {
+      code: 'REQUEST_TIMEOUT',
+    });
+    late.resolve();
+    await slowLoop.drain();
+    assert.equal(refs.length, 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    await assert.rejects(inner.get(refs[0]!));
+    await slow.close();
   });
 
   test('answers 503 with Retry-After where nobody serves the queue', async () => {

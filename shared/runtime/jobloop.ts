@@ -56,6 +56,8 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
     const stopTimer = jobDuration.startTimer({ queue });
     jobsInFlight.inc({ queue });
     let outcome = 'ok';
+    const stored: Promise<JobPayload>[] = [];
+    let handedOver: JobPayload | undefined;
     try {
       const result = await pool.run(
         async () => ({
@@ -66,12 +68,18 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
           payloadSize: payloadSize(source),
         }),
         {
-          store: (body) => storePayload(transport.payloads, body, { volatile: delivery.volatile }),
+          store: (body) => {
+            const storing = storePayload(transport.payloads, body, { volatile: delivery.volatile });
+            stored.push(storing);
+            return storing;
+          },
           call: (other, otherJob, bytes) => callOther(options, delivery, other, otherJob, bytes),
         },
         delivery.signal,
         job.requestId,
       );
+      if (result.ok && delivery.signal.aborted) throw new CancelledError('nobody waits for the answer any more');
+      if (result.ok) handedOver = result.payload;
       if (result.ok) return await answer({ outcome: { ok: true, reply: result.reply } }, result.payload);
       outcome = result.error.code;
       if (result.unexpected || result.error.code === 'UNKNOWN_ERROR')
@@ -89,6 +97,12 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
       );
       return await answer({ outcome: { ok: false, error: record } });
     } finally {
+      // What was stored for an answer that nobody will get is let go, also where its process ended while it was stored.
+      for (const storing of stored)
+        storing.then(
+          (payload) => (payload === handedOver ? undefined : releasePayload(transport.payloads, payload)),
+          () => undefined,
+        );
       if (delivery.signal.aborted)
         cancelledJobs.inc({ queue, reason: Date.now() >= delivery.deadline ? 'deadline' : 'cancelled' });
       stopTimer();

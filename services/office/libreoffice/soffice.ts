@@ -47,6 +47,7 @@ class Office {
   readonly volatile: boolean;
   readonly #command: readonly [program: string, ...args: string[]];
   readonly #pipe: string;
+  readonly #broom: ChildProcess;
   #process: ChildProcess;
   #files = 0;
   #restarts = 0;
@@ -57,6 +58,7 @@ class Office {
     this.volatile = volatile;
     this.#command = command;
     this.#pipe = pipe;
+    this.#broom = startBroom(folder, pipe);
     this.#process = this.#spawn();
   }
 
@@ -196,6 +198,7 @@ class Office {
   }
 
   removeFiles(): void {
+    this.#broom.stdin?.destroy();
     rmSync(this.#pipe, { force: true });
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -231,7 +234,24 @@ function pipePath(profileUrl: string): string {
   return `/tmp/OSL_PIPE_${process.getuid?.() ?? 0}_SingleOfficeIPC_${hash}`;
 }
 
-/** Removes what processes that were killed left behind. */
+/**
+ * A shell that removes the folder and the pipe when this process ends in whatever way, since a process that is killed over a document
+ * cannot: its standard input closes then. It stands outside the process group, which is killed as one; twice, for what is written meanwhile.
+ */
+function startBroom(folder: string, pipe: string): ChildProcess {
+  const script = 'read _; rm -rf "$0" "$1"; sleep 0.2; rm -rf "$0" "$1"';
+  const broom = spawn('sh', ['-c', script, folder, pipe], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    cwd: '/',
+  });
+  broom.once('error', () => undefined);
+  broom.stdin.once('error', () => undefined);
+  broom.unref();
+  return broom;
+}
+
+/** Removes what processes that were killed left behind, where no broom could. */
 function sweep(base: string): void {
   for (const name of readdirSync(base)) {
     const pid = name.startsWith(FOLDER_PREFIX) ? Number(name.slice(FOLDER_PREFIX.length).split('-', 1)[0]) : 0;
