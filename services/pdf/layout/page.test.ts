@@ -116,6 +116,17 @@ test('one shaded row of several cells makes a table with the rows above and belo
   ]);
 });
 
+test('a table whose only line is the one under its head keeps its head, and not the heading above it', () => {
+  const words = [
+    ...line(200, 288, 'Counts', { ...BOLD, size: 12 }),
+    ...rows(AXES, 302, BIRDS),
+    ...line(200, 376, 'Both were counted from the light every morning.'),
+  ];
+  const drafts = draftsOf(words, { rulings: [rule(306, 195, 440)] });
+  assert.deepEqual(kinds(drafts), ['text', 'table', 'text']);
+  assert.deepEqual(grids(drafts), [BIRDS]);
+});
+
 test('justified columns of prose between two tables whose rules have one width stay prose', () => {
   const xs = [50, 150, 250, 350, 450];
   const cells = [

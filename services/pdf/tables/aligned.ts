@@ -6,6 +6,7 @@ import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { isWhite } from '../source/rulings.ts';
 import { readAligned, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
+import { findHeadedTables } from './headed.ts';
 
 /** Ends of rules of one table agree to this, in points. */
 const SAME_END = 6;
@@ -27,14 +28,25 @@ export function findAlignedTables(page: PageContent, chunks: readonly Chunk[], v
   const taken = new Set<Word>();
   const words = chunks.flatMap((chunk) => chunk.words);
   const chunkOf = new Map(chunks.flatMap((chunk) => chunk.words.map((word) => [word, chunk] as const)));
-  for (const evidence of [...zebraEvidence(page), ...ruleEvidence(page)]) {
-    const free = words.filter((word) => !taken.has(word));
-    for (const table of readEvidence(evidence, free, chunkOf, page.rulings, vocabulary)) {
-      for (const word of table.words) taken.add(word);
-      tables.push(table);
-    }
-  }
+  for (const evidence of zebraEvidence(page)) collect(evidence);
+  for (const table of findHeadedTables(
+    page,
+    words.filter((word) => !taken.has(word)),
+    vocabulary,
+  ))
+    keep(table);
+  for (const evidence of ruleEvidence(page)) collect(evidence);
   return tables;
+
+  function collect(evidence: Evidence): void {
+    const free = words.filter((word) => !taken.has(word));
+    for (const table of readEvidence(evidence, free, chunkOf, page.rulings, vocabulary)) keep(table);
+  }
+
+  function keep(table: FoundTable): void {
+    for (const word of table.words) taken.add(word);
+    tables.push(table);
+  }
 }
 
 /** Horizontal rules of one width, one above the other. */

@@ -1,0 +1,101 @@
+// Finds tables whose only line is the one under their head, as word processors and reports set them.
+import type { Vocabulary } from '../layout/inline.ts';
+import { boundingBox, overlap } from '../source/geometry.ts';
+import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import { readAligned, type TextRow, textRows } from './alignment.ts';
+import { type FoundTable, tableConfidence } from './grid.ts';
+
+/** Shortest line that closes a head, in points, and lines of one head. */
+const SHORTEST = 60;
+const HEAD_LINES = 4;
+/** Rules looked at on one page. */
+const MOST_RULES = 200;
+
+export function findHeadedTables(page: PageContent, words: readonly Word[], vocabulary: Vocabulary): FoundTable[] {
+  const rules = page.rulings
+    .filter((line) => line.horizontal && line.end - line.start > SHORTEST)
+    .sort((a, b) => a.at - b.at);
+  if (rules.length > MOST_RULES) return [];
+  const tables: FoundTable[] = [];
+  const taken = new Set<Word>();
+  for (const rule of rules) {
+    const others = rules.filter((one) => one !== rule && overlap(one.start, one.end, rule.start, rule.end) > 10);
+    const beside = words.filter((word) => {
+      const x = (word.box.x0 + word.box.x1) / 2;
+      return !taken.has(word) && x > rule.start - 4 && x < rule.end + 4;
+    });
+    const table = readHeaded(rule, others, beside, vocabulary);
+    if (!table) continue;
+    for (const word of table.words) taken.add(word);
+    tables.push(table);
+  }
+  return tables;
+}
+
+function readHeaded(
+  rule: Ruling,
+  others: readonly Ruling[],
+  words: readonly Word[],
+  vocabulary: Vocabulary,
+): FoundTable | undefined {
+  const head = headAbove(rule, textRows(words.filter((word) => word.box.y1 < rule.at + 3)));
+  const widest = head.reduce((most, row) => Math.max(most, row.segments.length), 0);
+  if (widest < 3) return undefined;
+  const body = bodyBelow(rule, head, textRows(words.filter((word) => word.box.y0 > rule.at - 2)));
+  if (body.length < 2 || body.filter((row) => row.segments.length >= 2).length < body.length * 0.6) return undefined;
+  const rows = [...head, ...body];
+  const box = boundingBox(rows.map((row) => row.box));
+  // With more lines at it the table is set otherwise.
+  const reach = (head[0]?.size ?? 10) * 1.5;
+  if (others.some((one) => one.at > box.y0 - reach && one.at < box.y1 + reach)) return undefined;
+  const read = readAligned(rows, { edges: [rule.at], rowRules: false }, [], vocabulary);
+  if (!read || read.grid.columns < 3 || read.grid.rows.length < 3) return undefined;
+  const own = rows.flatMap((row) => row.segments.flatMap((segment) => segment.words));
+  return {
+    box: { ...box, x0: Math.min(box.x0, rule.start), x1: Math.max(box.x1, rule.end) },
+    grid: read.grid,
+    words: own,
+    sideways: [],
+    source: 'aligned',
+    ocr: tableConfidence(own),
+  };
+}
+
+/** The rows that stand on the rule, tight on one another. */
+function headAbove(rule: Ruling, rows: readonly TextRow[]): TextRow[] {
+  const head: TextRow[] = [];
+  let floor = rule.at;
+  for (const row of [...rows].reverse()) {
+    const wide = row.segments.length === 1 && row.box.x1 - row.box.x0 > (rule.end - rule.start) * 0.5;
+    const foreign = head[0] !== undefined && !sameType(head[0], row);
+    if (floor - row.box.y1 > row.size * 0.7 || head.length === HEAD_LINES || wide || foreign) break;
+    head.unshift(row);
+    floor = row.box.y0;
+  }
+  return head;
+}
+
+/** A section's heading close above the table is in another type. */
+function sameType(a: TextRow, b: TextRow): boolean {
+  const one = a.segments[0]?.words[0]?.style;
+  const other = b.segments[0]?.words[0]?.style;
+  return one !== undefined && other !== undefined && Math.abs(one.size - other.size) < 0.5 && one.bold === other.bold;
+}
+
+/** The rows below, up to the first that is no row of these columns. */
+function bodyBelow(rule: Ruling, head: readonly TextRow[], rows: readonly TextRow[]): TextRow[] {
+  const heads = head.reduce((most, row) => (row.segments.length > most.segments.length ? row : most)).segments;
+  const middles = heads.map((segment) => (segment.x0 + segment.x1) / 2);
+  const body: TextRow[] = [];
+  let floor = rule.at;
+  for (const row of rows) {
+    const runsOver = row.segments.some(
+      (segment) => middles.filter((x) => x > segment.x0 && x < segment.x1).length >= 2,
+    );
+    const wide = row.segments.length === 1 && row.box.x1 - row.box.x0 > (rule.end - rule.start) * 0.6;
+    if (row.box.y0 - floor > row.size * 1.8 || runsOver || wide) break;
+    body.push(row);
+    floor = row.box.y1;
+  }
+  return body;
+}
