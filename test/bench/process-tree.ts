@@ -10,13 +10,15 @@ export interface ProcessFacts {
   parent: number;
   /** Ticks since boot; with the pid it names one process for good. */
   startedAt: number;
+  /** Ended, and not yet waited for by its parent. */
+  zombie: boolean;
   command: string;
   /** User and system time of its own and of the children it has waited for, ms. */
   cpuMs: number;
   residentBytes: number;
 }
 
-/** One process, or undefined where it is gone. A zombie counts as gone once it is waited for, and holds its time until then. */
+/** One process, or undefined where it is gone. A zombie holds its time until it is waited for. */
 export function processFacts(pid: number): ProcessFacts | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -28,6 +30,7 @@ export function processFacts(pid: number): ProcessFacts | undefined {
       pid,
       parent: at(4),
       startedAt: at(22),
+      zombie: field[0] === 'Z',
       command: stat.slice(stat.indexOf('(') + 1, close),
       cpuMs: (at(14) + at(15) + at(16) + at(17)) * MS_A_TICK,
       residentBytes: at(24) * PAGE_BYTES,
@@ -65,5 +68,6 @@ export const residentBelow = (root: number): number => sum(descendants(root), (f
 
 /** Whether exactly this process (and no later one of its number) still runs. */
 export function stillRuns(known: Pick<ProcessFacts, 'pid' | 'startedAt'>): boolean {
-  return processFacts(known.pid)?.startedAt === known.startedAt;
+  const facts = processFacts(known.pid);
+  return facts?.startedAt === known.startedAt && !facts.zombie;
 }

@@ -198,9 +198,10 @@ class Office {
   }
 
   removeFiles(): void {
-    this.#broom.stdin?.destroy();
     rmSync(this.#pipe, { force: true });
     rmSync(this.folder, { recursive: true, force: true });
+    // Only now, so that two do not remove the same files at once.
+    this.#broom.stdin?.destroy();
   }
 
   killNow(): void {
@@ -236,10 +237,10 @@ function pipePath(profileUrl: string): string {
 
 /**
  * A shell that removes the folder and the pipe when this process ends in whatever way, since a process that is killed over a document
- * cannot: its standard input closes then. It stands outside the process group, which is killed as one; twice, for what is written meanwhile.
+ * cannot: its standard input closes then. It stands outside the process group, which is killed as one; once more where something is written meanwhile.
  */
 function startBroom(folder: string, pipe: string): ChildProcess {
-  const script = 'read _; rm -rf "$0" "$1"; sleep 0.2; rm -rf "$0" "$1"';
+  const script = 'read _; rm -rf "$0" "$1" || { sleep 0.2; rm -rf "$0" "$1"; }';
   const broom = spawn('sh', ['-c', script, folder, pipe], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
