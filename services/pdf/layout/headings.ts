@@ -35,6 +35,8 @@ export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
         : { font: '', size: Math.round(draft.size * 2) / 2, bold: false, italic: false };
     const key = `${style.size}|${style.bold}|${style.italic}`;
     const entry = counts.get(key) ?? { count: 0, style };
+    // Items and tables do not say their face.
+    if (entry.style.font === '') entry.style = style;
     // A page may be a heading and a table.
     entry.count += draft.kind === 'table' ? draft.letters : draft.text.length;
     counts.set(key, entry);
