@@ -1,4 +1,5 @@
 // What the bench measures, a suite a question: the edge, the formats, the bus, reading scans, large uploads.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Extension } from '#shared/contract/formats.ts';
 import { parse } from '../harness/client.ts';
 import { sample } from '../harness/documents.ts';
@@ -22,6 +23,7 @@ export type Suite = (settings: Settings) => Promise<Figures>;
 const MiB = 1024 * 1024;
 const LARGE_BYTES = 45_000_000;
 const UPLOADS_AT_ONCE = 10;
+const IDLE_SECONDS = 5;
 const SMALL_TARGET = 3;
 const LARGE_TARGET = 150;
 const BUS_TARGET = { small: 3, large: 250 };
@@ -162,12 +164,20 @@ export const formats: Suite = async ({ corpora, files, rounds }) => {
   return Object.fromEntries([...measured].map(([kind, costs]) => [kind, Object.fromEntries(costs)]));
 };
 
+/** CPU ms a second of a subject that nobody asks anything. */
+async function idleCost(subject: Subject): Promise<number> {
+  const before = subject.cpuMs();
+  await sleep(IDLE_SECONDS * 1_000);
+  return (subject.cpuMs() - before) / IDLE_SECONDS;
+}
+
 /** What the bus adds to a request, small and large. */
 export const transport: Suite = async ({ rounds }) => {
   const [small, large] = [await smallInput(), await largeInput()];
   const measure = async (subject: Subject) => ({
     small: (await costOf(subject, [small], { warm: 150, rounds, repeat: 150 })).cpuMs,
     large: (await costOf(subject, [large], { warm: 2, rounds, repeat: 3 })).cpuMs,
+    idle: await idleCost(subject),
   });
   const embedded = await using(productSubject('memory'), measure);
   const nats = await using(productSubject('nats'), measure);
@@ -178,7 +188,11 @@ export const transport: Suite = async ({ rounds }) => {
   printTable(
     'What the bus costs, CPU ms a request',
     ['what', 'embedded', 'NATS', 'difference', 'target'],
-    [row('CSV of 150 bytes', 'small'), row('Word file of 45 MB', 'large')],
+    [
+      row('CSV of 150 bytes', 'small'),
+      row('Word file of 45 MB', 'large'),
+      ['idle, a second', embedded.idle, nats.idle, nats.idle - embedded.idle, undefined],
+    ],
   );
   return { embedded, nats };
 };
