@@ -755,6 +755,23 @@ describe('the transport over NATS', { skip: missing || false }, () => {
     await own.stop();
   });
 
+  it('gives changes of one key up together while the server is away, not one after the other', async () => {
+    const own = await startNatsServer();
+    const { bus, state, close } = await connectNats({ url: own.url, name: 'away' });
+    await own.stop('SIGKILL');
+    await until(() => !bus.connected(), 'the loss is seen');
+    const start = Date.now();
+    const changes = Array.from({ length: 4 }, () =>
+      assert.rejects(
+        state.update('turns', () => ({ next: 1, result: 0 }), { ttlMs: 60_000 }),
+        { name: 'BusUnavailableError' },
+      ),
+    );
+    await Promise.all(changes);
+    assert.ok(Date.now() - start < 2 * TRANSPORT_LIMITS.statePatienceMs, 'their patience adds up');
+    await close();
+  });
+
   it('goes on where it was when the server was away for a while', async () => {
     const storeDir = await mkdtemp(join(tmpdir(), 'nats-restart-'));
     let own = await startNatsServer({ storeDir });

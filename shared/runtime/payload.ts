@@ -1,6 +1,7 @@
 // A job's bytes on their way: inside the message while they are small, through the payload store when they are not.
 import type { PayloadRef, PayloadStore } from '../bus/bus.ts';
 import { TRANSPORT_LIMITS } from '../contract/limits.ts';
+import { waitBriefly } from './brief-wait.ts';
 
 export type JobPayload = { inline: Uint8Array } | { ref: PayloadRef };
 
@@ -79,7 +80,7 @@ export async function readPayload(store: PayloadStore, payload: JobPayload): Pro
   return bytes;
 }
 
-/** Forgets a payload; never throws, since the store sweeps what is left by age. */
+/** Forgets a payload; never throws and waits only briefly, since the store sweeps what is left by age. */
 export async function releasePayload(store: PayloadStore, payload: JobPayload | undefined): Promise<void> {
-  if (payload && 'ref' in payload) await store.delete(payload.ref).catch(() => undefined);
+  if (payload && 'ref' in payload) await waitBriefly(store.delete(payload.ref));
 }

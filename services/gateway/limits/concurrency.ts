@@ -1,6 +1,7 @@
 // A team's places for documents at work, shared by every gateway: leases that die with their holder and a queue that lets in who came first.
 import type { SharedState } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
+import { waitBriefly } from '#shared/runtime/brief-wait.ts';
 import type { Key } from '../auth/keys.ts';
 import {
   type Claim,
@@ -165,7 +166,7 @@ export function createConcurrency(state: SharedState): Concurrency {
           if (verdict.state === 'refused') throw refusal(key, verdict.freeAt, `${key.queue} more are waiting`);
         }
       } catch (error) {
-        await leave(team, id).catch(() => undefined);
+        await waitBriefly(leave(team, id));
         throw error;
       }
     },

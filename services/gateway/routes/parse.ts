@@ -4,6 +4,7 @@ import type { Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { RecordHead } from '#shared/contract/jobs.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
+import { waitBriefly } from '#shared/runtime/brief-wait.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { creditsCharged, limitRefusals, uploadedBytes } from '#shared/runtime/metrics.ts';
@@ -86,7 +87,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
       facts.queuedMs = place.waitedMs;
       return await runPipeline(upload, { transport, requestId: context.id, deadline, signal });
     } finally {
-      await place.release().catch(() => undefined);
+      await waitBriefly(place.release());
     }
   };
 
@@ -156,7 +157,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
       if (limit) limitRefusals.inc({ limit });
       throw error;
     } finally {
-      await credit?.release().catch(() => undefined);
+      if (credit) await waitBriefly(credit.release());
       auditParse(log, context, facts, outcome);
     }
   };

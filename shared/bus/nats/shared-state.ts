@@ -49,7 +49,9 @@ class NatsSharedState implements SharedState {
     { ttlMs }: { ttlMs: number },
   ): Promise<T> {
     const before = this.#turns.get(key) ?? Promise.resolve();
-    const turn = before.then(() => this.#change(key, change, ttlMs));
+    // From now, not from its turn: while the bus is away turns must not add up.
+    const until = Date.now() + TRANSPORT_LIMITS.statePatienceMs;
+    const turn = before.then(() => this.#change(key, change, ttlMs, until));
     const settled = turn
       .catch(() => undefined)
       .then(() => {
@@ -63,12 +65,16 @@ class NatsSharedState implements SharedState {
     // The connection is the transport's.
   }
 
-  async #change<T>(key: string, change: (current: unknown) => { next: unknown; result: T }, ttlMs: number): Promise<T> {
+  async #change<T>(
+    key: string,
+    change: (current: unknown) => { next: unknown; result: T },
+    ttlMs: number,
+    until: number,
+  ): Promise<T> {
     const kind: keyof Pair = ttlMs > TRANSPORT_LIMITS.stateMemoryTtlMs ? 'durable' : 'volatile';
     const writer = randomUUID();
     let unsure: T | undefined;
     let isUnsure = false;
-    const until = Date.now() + TRANSPORT_LIMITS.statePatienceMs;
     for (let conflicts = 0, faults = 0; ; ) {
       const { stored, revision } = await this.#insist(kind, key, until);
       if (isUnsure && stored?.writer === writer) return unsure as T;
@@ -92,6 +98,8 @@ class NatsSharedState implements SharedState {
 
   async #insist(kind: keyof Pair, key: string, until = Date.now() + TRANSPORT_LIMITS.statePatienceMs): Promise<Found> {
     for (let faults = 0; ; ) {
+      // A question on a connection that is down would only hear of it by its own timeout.
+      if (!(await this.#link.whenReady(until))) throw new BusUnavailableError('the shared state is out of reach');
       try {
         return await this.#read(kind, key);
       } catch (error) {
