@@ -169,7 +169,7 @@ describe('an isolated process', () => {
     const broken = new ProcessPool({ queue: 'html', module, memoryMiB: 400, env: { PATH: process.env.PATH } }, log);
     await assert.rejects(
       broken.run(input('echo', new Uint8Array(0), 60_000), services, AbortSignal.timeout(60_000), 'echo'),
-      (error) => error instanceof ParseError && error.code === 'UNKNOWN_ERROR',
+      (error) => error instanceof ParseError && error.code === 'SERVICE_UNAVAILABLE',
     );
     await broken.close();
   });

@@ -128,7 +128,12 @@ export class ProcessPool {
             { cause: error },
           );
         // No document was given to it yet, so none is to blame.
-        if (error.reason === 'start') throw new ParseError('UNKNOWN_ERROR', undefined, { cause: error });
+        if (error.reason === 'start')
+          throw new ParseError(
+            'SERVICE_UNAVAILABLE',
+            'Service Unavailable: the converter of this format did not start. Try again later; its operator finds the cause in the log.',
+            { cause: error, retryAfterSeconds: 5 },
+          );
         // A process that had done other jobs may have died of what they left; a fresh one died of this document.
         if (fresh)
           throw new ParseError(
