@@ -7,18 +7,8 @@ import { linkWords } from './links.ts';
 import type { Bookmark, DocumentInfo, GreyImage, PageContent } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
 import { readDrawing } from './pdfjs-drawing.ts';
+import { type LoadedDocument, type LoadedPage, loadPdfjs, type Pdfjs } from './pdfjs-module.ts';
 import { readItems } from './pdfjs-text.ts';
-
-type Pdfjs = typeof import('pdfjs-dist/legacy/build/pdf.mjs');
-type LoadedDocument = Awaited<ReturnType<Pdfjs['getDocument']>['promise']>;
-export type LoadedPage = Awaited<ReturnType<LoadedDocument['getPage']>>;
-
-let loading: Promise<Pdfjs> | undefined;
-
-export function loadPdfjs(): Promise<Pdfjs> {
-  loading ??= import('pdfjs-dist/legacy/build/pdf.mjs');
-  return loading;
-}
 
 /** @throws OpenRefusedError */
 export async function openWithPdfjs(bytes: Uint8Array, password: string | undefined): Promise<PageSource> {

@@ -4,7 +4,7 @@ import { type FontFace, readFontFace } from './fonts.ts';
 import { concatenate, type Matrix, mapBox, type QuarterTurn, turnBox } from './geometry.ts';
 import { glyphText, isSpaceCode } from './glyph-text.ts';
 import type { PageContent, TextStyle } from './page-model.ts';
-import type { LoadedPage } from './pdfjs-source.ts';
+import type { LoadedPage } from './pdfjs-module.ts';
 import { WordBuilder } from './word-builder.ts';
 
 type TextContent = Awaited<ReturnType<LoadedPage['getTextContent']>>;
