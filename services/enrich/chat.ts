@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ParseError } from '#shared/contract/errors.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
-import type { ModelConfig } from './model-config.ts';
+import type { ModelConfig } from '#shared/runtime/config.ts';
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant';

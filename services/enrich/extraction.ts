@@ -1,9 +1,9 @@
 // Turns a document into JSON by a model: asked, parsed, judged by the schema, repaired once.
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JsonFormat } from '#shared/contract/options.ts';
+import type { ModelConfig } from '#shared/runtime/config.ts';
 import { type ChatLimits, type ChatMessage, ChatRefusedError, complete, type ResponseFormat } from './chat.ts';
 import { excerptOf } from './excerpt.ts';
-import type { ModelConfig } from './model-config.ts';
 import { extractionMessages, repairMessages } from './prompt.ts';
 import { readSchema, type SchemaCheck } from './schema.ts';
 

@@ -1,10 +1,10 @@
 // The `summary` format: by the configured model, or by extraction where there is none.
 import { ParseError } from '#shared/contract/errors.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
+import type { ModelConfig } from '#shared/runtime/config.ts';
 import { type ChatLimits, ChatRefusedError, complete } from './chat.ts';
 import { excerptOf } from './excerpt.ts';
 import { summarizeByExtraction } from './extractive.ts';
-import type { ModelConfig } from './model-config.ts';
 import { summaryMessages } from './prompt.ts';
 
 export interface Summary {

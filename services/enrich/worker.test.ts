@@ -258,6 +258,7 @@ describe('endpoint faults', () => {
   });
 
   it('nobody listening is a bad gateway', async () => {
+    configure();
     process.env.LLM_BASE_URL = 'http://127.0.0.1:1';
     await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), refused('BAD_GATEWAY'));
   });

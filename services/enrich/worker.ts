@@ -1,9 +1,9 @@
 // The enrich service's work: adds `summary` and `json` to a record, from its (already redacted) Markdown.
 import type { EnrichJob, JobHandler, RecordHead } from '#shared/contract/jobs.ts';
 import { recordFieldsSchema } from '#shared/contract/response.ts';
+import { readConfig } from '#shared/runtime/config.ts';
 import type { ChatLimits } from './chat.ts';
 import { extractJson } from './extraction.ts';
-import { readModelConfig } from './model-config.ts';
 import { summarize } from './summary.ts';
 
 /** A language tag that `Intl` takes, or undefined. */
@@ -22,7 +22,7 @@ function languageOf(value: unknown): string | undefined {
  */
 export const handle: JobHandler<EnrichJob> = async (job, payload, context) => {
   const fields = recordFieldsSchema.parse(JSON.parse(Buffer.from(payload).toString('utf8')));
-  const config = readModelConfig(process.env);
+  const config = readConfig().llm;
   const limits: ChatLimits = { signal: context.signal, deadline: context.deadline };
   const markdown = fields.markdown ?? '';
   const warnings = [...job.warnings];

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { ParseError } from '#shared/contract/errors.ts';
-import { describeCause, type Logger } from '#shared/runtime/log.ts';
+import { describeCause } from '#shared/runtime/cause.ts';
+import type { Logger } from '#shared/runtime/log.ts';
 import { isCancelled, sendError, toParseError } from './answer.ts';
 import { contextOf } from './context.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { errorBody, parse, send, sendRaw, successData } from '#test/harness/client.ts';
-import { startTestGateway, type TestGateway } from './harness.ts';
+import { startTestGateway, type TestGateway } from './testing/harness.ts';
 
 let gateway: TestGateway;
 before(async () => {

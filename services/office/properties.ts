@@ -1,6 +1,6 @@
 // Title, author and dates of a document, from where its format keeps them, under one set of names.
 import type { DocumentMetadata } from '#shared/contract/jobs.ts';
-import { childElement, childElements, textContent, type XmlElement } from '#shared/readers/xml.ts';
+import { childElements, textContent, type XmlElement } from '#shared/readers/xml.ts';
 
 /** Local names of Dublin Core, core properties (ECMA-376-2, 11) and ODF meta (ODF 1.3 part 3, 4.3), and ours. */
 const FIELDS: Record<string, string> = {
@@ -40,9 +40,4 @@ export function readProperties(root: XmlElement | undefined): DocumentMetadata {
     : [];
   if (keywords.length > 0) metadata.keywords = keywords.join(', ').slice(0, VALUE_LENGTH);
   return metadata;
-}
-
-/** `office:meta` of an ODF `meta.xml` or flat document. */
-export function metaElement(root: XmlElement | undefined): XmlElement | undefined {
-  return root?.local === 'meta' ? root : childElement(root, 'meta');
 }

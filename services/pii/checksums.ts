@@ -24,16 +24,7 @@ export function ibanValid(iban: string): boolean {
   return rest === 1;
 }
 
-/** American Bankers Association routing number: nine digits, weights 3 7 1, first two digits in an assigned range. */
-export function abaValid(digits: string): boolean {
-  if (!/^\d{9}$/.test(digits) || digits === '000000000') return false;
-  const prefix = Number(digits.slice(0, 2));
-  if (!(prefix <= 12 || (prefix >= 21 && prefix <= 32) || (prefix >= 61 && prefix <= 72) || prefix === 80))
-    return false;
-  return abaSumValid(digits);
-}
-
-/** The weights alone, for numbers that words around them already call a routing number. */
+/** American Bankers Association routing number: the weights 3 7 1 alone, for numbers that words around them already call one. */
 export function abaSumValid(digits: string): boolean {
   const weights = [3, 7, 1];
   let sum = 0;

@@ -1,6 +1,5 @@
 // The one table of file formats: what is accepted, by which extension, MIME type and magic bytes it is known, and which service reads it.
 
-export type ServiceName = 'gateway' | 'pdf' | 'ocr' | 'office' | 'html' | 'csv' | 'pii' | 'enrich';
 export type ConverterName = 'pdf' | 'office' | 'html' | 'csv';
 
 /**

@@ -4,10 +4,11 @@ import { CancelledError } from '../bus/bus.ts';
 import { type ErrorRecord, ParseError } from '../contract/errors.ts';
 import type { Job, QueueName } from '../contract/jobs.ts';
 import { MEMORY_LIMITS_MIB } from '../contract/limits.ts';
+import { describeCause } from './cause.ts';
 import { conversionEnvironment } from './config.ts';
 import { type AnswerHeader, dispatch, type JobHeader, transportError } from './dispatch.ts';
 import { ProcessPool } from './isolation/pool.ts';
-import { describeCause, type Logger } from './log.ts';
+import type { Logger } from './log.ts';
 import { cancelledJobs, conversions, jobDuration, jobs, jobsInFlight } from './metrics.ts';
 import {
   EMPTY_PAYLOAD,

@@ -7,7 +7,7 @@ import type { PayloadRef, PayloadStore } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { Job } from '#shared/contract/jobs.ts';
 import { BOUNDARY, errorBody, parse, send, successData } from '#test/harness/client.ts';
-import { type Converter, echo, startTestGateway, type TestGateway } from '../harness.ts';
+import { type Converter, echo, startTestGateway, type TestGateway } from '../testing/harness.ts';
 
 const html = '<!doctype html><title>x</title><p>Hello';
 const big = `${html}${' '.repeat(600_000)}`;

@@ -14,7 +14,7 @@ import {
   sendRaw,
   successData,
 } from '#test/harness/client.ts';
-import { startTestGateway, type TestGateway } from '../harness.ts';
+import { startTestGateway, type TestGateway } from '../testing/harness.ts';
 
 let gateway: TestGateway;
 before(async () => {

@@ -2,22 +2,10 @@
 import { Socket } from 'node:net';
 import { ParseError } from '../../contract/errors.ts';
 import type { Job, JobOutput, QueueName, WorkerModule } from '../../contract/jobs.ts';
+import { describeCause } from '../cause.ts';
 import { collectBody, FrameWriter, type Order, type Report, readFrames } from './frames.ts';
 
 const PARENT_FD = 3;
-
-/** What the parent may log of a fault that nobody foresaw: no message, since parsers quote the text they fail on. */
-function describe(error: unknown): { name: string; frames: string[] } {
-  if (!(error instanceof Error)) return { name: typeof error, frames: [] };
-  return {
-    name: error.name,
-    frames: (error.stack ?? '')
-      .split('\n')
-      .filter((line) => /^\s+at /.test(line))
-      .slice(0, 8)
-      .map((line) => line.trim()),
-  };
-}
 
 async function main(modulePath: string): Promise<void> {
   const parent = new Socket({ fd: PARENT_FD, readable: true, writable: true });
@@ -62,7 +50,11 @@ async function main(modulePath: string): Promise<void> {
     } catch (error) {
       const known = error instanceof ParseError;
       const record = known ? error.toRecord() : new ParseError('UNKNOWN_ERROR').toRecord();
-      const unexpected = known ? (error.cause === undefined ? undefined : describe(error.cause)) : describe(error);
+      const unexpected = known
+        ? error.cause === undefined
+          ? undefined
+          : describeCause(error.cause)
+        : describeCause(error);
       await out.send({ type: 'result', ok: false, error: record, ...(unexpected ? { unexpected } : {}) });
     }
   };

@@ -1,7 +1,9 @@
 // The wire between a service and its isolated process: length-prefixed frames of a JSON header and raw bytes over one socket, so that a large document is neither encoded nor copied as a message.
+
 import type { Duplex } from 'node:stream';
 import type { ErrorRecord } from '../../contract/errors.ts';
 import type { Job, QueueName } from '../../contract/jobs.ts';
+import type { LoggedCause } from '../cause.ts';
 import { countStreamed } from '../streaming.ts';
 
 /** To the isolated process. */
@@ -17,7 +19,7 @@ export type Report =
   | { type: 'ready' }
   | { type: 'call'; call: number; queue: QueueName; job: Job }
   | { type: 'result'; ok: true; reply: unknown }
-  | { type: 'result'; ok: false; error: ErrorRecord; unexpected?: { name: string; frames: string[] } };
+  | { type: 'result'; ok: false; error: ErrorRecord; unexpected?: LoggedCause };
 
 export interface Frame<Header> {
   header: Header;

@@ -1,10 +1,12 @@
 // One isolated conversion process as its service sees it: started, given a job, watched for memory and time, and killed with all that it started.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ErrorRecord } from '../../contract/errors.ts';
 import type { Job, QueueName } from '../../contract/jobs.ts';
+import type { LoggedCause } from '../cause.ts';
 import { collectBody, type Frame, FrameWriter, type Order, PeerGoneError, type Report, readFrames } from './frames.ts';
 
 const CHILD_ENTRY = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -46,7 +48,7 @@ export interface JobInput {
 
 export type JobResult<Stored> =
   | { ok: true; reply: unknown; payload: Stored }
-  | { ok: false; error: ErrorRecord; unexpected?: { name: string; frames: string[] } };
+  | { ok: false; error: ErrorRecord; unexpected?: LoggedCause };
 
 export interface JobServices<Stored> {
   /** Takes the result's bytes as they come. */

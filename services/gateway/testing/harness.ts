@@ -10,9 +10,9 @@ import { type Config, readConfig } from '#shared/runtime/config.ts';
 import type { AnswerHeader, JobHeader } from '#shared/runtime/dispatch.ts';
 import { createLogger, type Logger } from '#shared/runtime/log.ts';
 import { packPayload, readPayload } from '#shared/runtime/payload.ts';
-import { changeKeyFile } from './auth/key-file.ts';
-import { makeKey, NEW_KEY_PLAN, type Plan, randomToken } from './auth/keys.ts';
-import { type Gateway, type GatewayOptions, startGateway } from './gateway.ts';
+import { changeKeyFile } from '../auth/key-file.ts';
+import { makeKey, NEW_KEY_PLAN, type Plan, randomToken } from '../auth/keys.ts';
+import { type Gateway, type GatewayOptions, startGateway } from '../gateway.ts';
 
 /** What a test's converter gives back for a job. */
 export interface Converted {
