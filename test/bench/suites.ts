@@ -4,6 +4,7 @@ import type { Extension } from '#shared/contract/formats.ts';
 import { parse } from '../harness/client.ts';
 import { sample } from '../harness/documents.ts';
 import { residentMemory } from '../harness/product.ts';
+import { fleet } from './fleet.ts';
 import { type Input, inputsByKind, largeDocument, scans } from './inputs.ts';
 import { costOf, type Rounds } from './measure.ts';
 import { documentPeers, tesseractPeer } from './peers.ts';
@@ -270,4 +271,4 @@ export const upload: Suite = async ({ rounds }) => {
   return figures;
 };
 
-export const SUITES = { gateway, formats, transport, ocr, upload } as const;
+export const SUITES = { gateway, formats, transport, ocr, fleet, upload } as const;

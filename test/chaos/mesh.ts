@@ -15,8 +15,8 @@ export interface Member {
 }
 
 export interface MeshOptions {
-  /** Processes of each service. */
-  copies: number;
+  /** Processes of each service, or of those that are named alone. */
+  copies: number | Partial<Record<ProductService, number>>;
   /** Laid over every process's environment. */
   env?: Record<string, string>;
   /** More of nats-server's command line. */
@@ -47,8 +47,9 @@ export class Mesh {
       LOG_LEVEL: 'info',
       ...options.env,
     };
+    const { copies } = options;
     this.members = SERVICES.flatMap((service) =>
-      Array.from({ length: options.copies }, (_, index): Member => {
+      Array.from({ length: typeof copies === 'number' ? copies : (copies[service] ?? 0) }, (_, index): Member => {
         return { name: `${service}-${index + 1}`, service, product: undefined };
       }),
     );

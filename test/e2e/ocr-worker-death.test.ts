@@ -1,0 +1,62 @@
+// One scan over two OCR workers, of which one is killed inside a page: the answer has every page, in order, with its own words.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Mesh } from '../chaos/mesh.ts';
+import { parse, successData } from '../harness/client.ts';
+import { scannedLog, wordsFound } from '../harness/documents/scans.ts';
+import { skipReason } from '../harness/product.ts';
+
+const PAGES = 8;
+
+/** A number of an OCR worker's own metrics; 0 where it has not counted yet. */
+async function metric(opsUrl: string, name: string): Promise<number> {
+  const text = await (await fetch(`${opsUrl}/metrics`, { headers: { connection: 'close' } })).text();
+  return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+}
+const atWork = (opsUrl: string) => metric(opsUrl, 'parsemesh_jobs_in_flight\\{queue="ocr"\\}');
+const done = (opsUrl: string) => metric(opsUrl, 'parsemesh_jobs_total\\{queue="ocr",outcome="ok"\\}');
+
+describe('the death of an OCR worker', { skip: skipReason('nats') }, () => {
+  let mesh: Mesh;
+  before(async () => {
+    const env = { OCR_CONCURRENCY: '1', PDF_CONCURRENCY: '1', LOG_LEVEL: 'warn' };
+    mesh = await Mesh.start({ copies: { gateway: 1, pdf: 1, ocr: 2 }, env });
+  });
+  after(() => mesh.stop());
+
+  test('loses no page', async () => {
+    const scan = await scannedLog(PAGES, { lines: 14, dpi: 110 });
+    const gateway = mesh.of('gateway')[0]?.product;
+    const [victim, survivor] = mesh.of('ocr');
+    assert.ok(gateway && victim && survivor);
+    const options = { timeout: 120_000, parsers: [{ type: 'pdf', pages: true, blocks: true }] };
+    const answer = parse(
+      { url: gateway.url, key: mesh.key },
+      { file: scan.bytes, fileName: 'log.pdf', options, patienceMs: 130_000 },
+    );
+    answer.catch(() => undefined);
+    const { opsUrl } = victim.product;
+    // Inside its second page: the first proves that it answers.
+    let read = 0;
+    while (read < 1 || (await atWork(opsUrl)) < 1) {
+      await pause(5);
+      read = await done(opsUrl);
+    }
+    await mesh.kill(victim.member);
+
+    const data = successData(await answer);
+    assert.equal(data.warning ?? null, null);
+    assert.deepEqual(
+      data.blocks?.map(({ pageNumber, status }) => [pageNumber, status]),
+      scan.pages.map((_, index) => [index + 1, 'ok']),
+    );
+    for (const [index, truth] of scan.pages.entries()) {
+      const page = data.pages?.[index];
+      assert.equal(page?.pageNumber, index + 1);
+      assert.ok(wordsFound(truth, page.markdown) >= 0.95, `page ${index + 1} reads ${page.markdown}`);
+    }
+    // Between the look and the kill it may have ended one more.
+    assert.ok((await done(survivor.product.opsUrl)) >= PAGES - read - 1, 'the other worker took over');
+  });
+});

@@ -1,0 +1,106 @@
+// Scans of any length whose every word is known: text drawn, rendered as a scanner would see it, noised, and kept as pictures alone.
+import { PDFDocument, PDFName, StandardFonts } from 'pdf-lib';
+import { openPageSource } from '#services/pdf/source/open-page-source.ts';
+
+export interface ScanOptions {
+  /** Printed lines of a page, and the resolution that it is scanned at. */
+  lines: number;
+  dpi: number;
+}
+
+export interface Scan {
+  bytes: Uint8Array;
+  /** The words of each page, in order. No two pages share their first line. */
+  pages: string[];
+}
+
+const A4: [number, number] = [595, 842];
+const LEADING = 17;
+const WORDS_A_LINE = 11;
+/** Long enough that one is not read for another. */
+const WORDS =
+  'harbour keeper counted herons before evening storm while fishing boats returned slowly through narrow channel carrying barrels lanterns copper timber letters from distant islands where gardens market bridges follow river northern hills every morning someone writes careful notes about weather tides cargo'.split(
+    ' ',
+  );
+const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+
+/** Even numbers in [0, 1) that are the same in every run (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function linesOf(page: number, count: number): string[] {
+  const random = seeded(page);
+  const number = [...String(page)].map((digit) => DIGITS[Number(digit)]).join(' ');
+  const line = () =>
+    Array.from({ length: WORDS_A_LINE }, () => WORDS[Math.floor(random() * WORDS.length)] ?? '').join(' ');
+  return [`Harbour log sheet ${number}`, ...Array.from({ length: count - 1 }, line)];
+}
+
+/** The grey pixels in 16 shades, two a byte, with the grain of a scanner. */
+function scanned(pixels: Uint8Array, width: number, height: number, seed: number): Uint8Array {
+  const random = seeded(seed);
+  const stride = (width + 1) >> 1;
+  const packed = new Uint8Array(stride * height);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const grain = (random() + random() + random() - 1.5) * 28;
+      const paper = 16 + ((pixels[y * width + x] ?? 255) * 224) / 255;
+      const shade = Math.max(0, Math.min(15, Math.round((paper + grain) / 16)));
+      const at = y * stride + (x >> 1);
+      packed[at] = (packed[at] ?? 0) | (x % 2 === 0 ? shade << 4 : shade);
+    }
+  return packed;
+}
+
+/** A PDF of `count` scanned A4 pages without a letter of text in it. */
+export async function scannedLog(count: number, { lines, dpi }: ScanOptions): Promise<Scan> {
+  const printed = await PDFDocument.create();
+  const font = await printed.embedFont(StandardFonts.TimesRoman);
+  const texts = Array.from({ length: count }, (_, index) => linesOf(index + 1, lines));
+  for (const text of texts)
+    printed.addPage(A4).drawText(text.join('\n'), { x: 50, y: 780, size: 12, lineHeight: LEADING, font });
+  const source = await openPageSource(await printed.save(), undefined);
+  const scan = await PDFDocument.create();
+  try {
+    for (let index = 0; index < count; index++) {
+      const { width, height, pixels } = await source.renderGrey(index, dpi);
+      const image = scan.context.flateStream(scanned(pixels, width, height, index + 1), {
+        Type: 'XObject',
+        Subtype: 'Image',
+        Width: width,
+        Height: height,
+        ColorSpace: 'DeviceGray',
+        BitsPerComponent: 4,
+      });
+      const page = scan.addPage(A4);
+      page.node.setXObject(PDFName.of('Scan'), scan.context.register(image));
+      page.node.set(
+        PDFName.of('Contents'),
+        scan.context.register(scan.context.stream(`q ${A4[0]} 0 0 ${A4[1]} 0 0 cm /Scan Do Q`)),
+      );
+    }
+  } finally {
+    await source.close();
+  }
+  return { bytes: await scan.save(), pages: texts.map((text) => text.join(' ')) };
+}
+
+/** Share of the words of `truth` that `text` holds, each as often as it is there. */
+export function wordsFound(truth: string, text: string): number {
+  const left = new Map<string, number>();
+  for (const word of text.split(/[^\p{L}]+/u)) left.set(word, (left.get(word) ?? 0) + 1);
+  const wanted = truth.split(' ');
+  const found = wanted.filter((word) => {
+    const count = left.get(word) ?? 0;
+    left.set(word, count - 1);
+    return count > 0;
+  });
+  return found.length / wanted.length;
+}
