@@ -141,7 +141,8 @@ interface RawModule {
   HEAPF32: Float32Array;
   HEAPF64: Float64Array;
   HEAPU16: Uint16Array;
-  [name: `_${string}`]: Call | undefined;
+  /** The functions themselves. The module's own `_` names check and spread the arguments of every call, several for each character. */
+  wasmExports: Readonly<Record<string, Call | undefined>>;
 }
 
 async function instantiate(): Promise<Pdfium> {
@@ -155,7 +156,7 @@ async function instantiate(): Promise<Pdfium> {
   const raw = wrapped.pdfium as unknown as RawModule;
   const calls = Object.fromEntries(
     FUNCTIONS.map((name) => {
-      const call = raw[`_${name}`];
+      const call = raw.wasmExports[name];
       if (!call) throw new Error(`PDFium's module lacks ${name}`);
       return [name, call];
     }),

@@ -142,37 +142,37 @@ class PdfiumSource implements PageSource {
     });
   }
 
-  /** Paints what fields and notes show onto their page, once. */
-  #paint(index: number): void {
-    if (this.#painted.has(index)) return;
-    this.#withPage(index, (page, crop, rotation) => {
-      if (!showsAnnotations(this.#pdfium, page)) return;
+  async readPage(index: number): Promise<PageContent> {
+    const content = this.#withPage(index, (page, crop, rotation) => {
+      if (this.#painted.has(index) || !showsAnnotations(this.#pdfium, page))
+        return this.#read(index, page, crop, rotation);
+      // Painted onto the page, once; what is painted shows when the page is loaded anew.
       const links = this.#readLinks(page, displayMatrix(crop, rotation));
-      if (paintAnnotations(this.#pdfium, page, this.#form)) this.#painted.set(index, links);
+      if (!paintAnnotations(this.#pdfium, page, this.#form)) return this.#read(index, page, crop, rotation);
+      this.#painted.set(index, links);
+      return undefined;
     });
+    return content ?? this.#withPage(index, (page, crop, rotation) => this.#read(index, page, crop, rotation));
   }
 
-  async readPage(index: number): Promise<PageContent> {
-    this.#paint(index);
-    return this.#withPage(index, (page, crop, rotation) => {
-      const display = displayMatrix(crop, rotation);
-      const sideways = rotation === 90 || rotation === 270;
-      const width = sideways ? crop.y1 - crop.y0 : crop.x1 - crop.x0;
-      const height = sideways ? crop.x1 - crop.x0 : crop.y1 - crop.y0;
-      const textPage = this.#pdfium.FPDFText_LoadPage(page);
-      const text =
-        textPage === 0
-          ? { words: [], glyphs: 0, unmappedGlyphs: 0, cutText: false }
-          : readText(this.#pdfium, textPage, display, width, height, this.#scratch, this.#fonts);
-      if (textPage !== 0) this.#pdfium.FPDFText_ClosePage(textPage);
-      const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch);
-      // What lies wholly off the visible page is not seen by a reader.
-      const words = text.words.filter((w) => w.box.x1 > 0 && w.box.x0 < width && w.box.y1 > 0 && w.box.y0 < height);
-      for (const link of this.#painted.get(index) ?? this.#readLinks(page, display))
-        linkWords(words, link.box, link.href);
-      const cutLinks = this.#pdfium.FPDFPage_GetAnnotCount(page) > DOCUMENT_LIMITS.pdfPageAnnotations;
-      return { index, width, height, ...text, words, ...objects, cutLinks };
-    });
+  #read(index: number, page: number, crop: Box, rotation: QuarterTurn): PageContent {
+    const display = displayMatrix(crop, rotation);
+    const sideways = rotation === 90 || rotation === 270;
+    const width = sideways ? crop.y1 - crop.y0 : crop.x1 - crop.x0;
+    const height = sideways ? crop.x1 - crop.x0 : crop.y1 - crop.y0;
+    const textPage = this.#pdfium.FPDFText_LoadPage(page);
+    const text =
+      textPage === 0
+        ? { words: [], glyphs: 0, unmappedGlyphs: 0, cutText: false }
+        : readText(this.#pdfium, textPage, display, width, height, this.#scratch, this.#fonts);
+    if (textPage !== 0) this.#pdfium.FPDFText_ClosePage(textPage);
+    const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch);
+    // What lies wholly off the visible page is not seen by a reader.
+    const words = text.words.filter((w) => w.box.x1 > 0 && w.box.x0 < width && w.box.y1 > 0 && w.box.y0 < height);
+    for (const link of this.#painted.get(index) ?? this.#readLinks(page, display))
+      linkWords(words, link.box, link.href);
+    const cutLinks = this.#pdfium.FPDFPage_GetAnnotCount(page) > DOCUMENT_LIMITS.pdfPageAnnotations;
+    return { index, width, height, ...text, words, ...objects, cutLinks };
   }
 
   #readLinks(page: number, display: ReturnType<typeof displayMatrix>): PageLink[] {
