@@ -112,24 +112,57 @@ export function sendError(request: IncomingMessage, response: ServerResponse, er
   linger(request, response);
 }
 
+/** An answer whose first bytes are there: whole where `rest` is undefined. */
+export interface HeldAnswer {
+  head: Uint8Array[];
+  rest: AsyncIterator<Uint8Array> | undefined;
+}
+
+/** Reads an answer's beginning, most often all of it, so that what fails there can still be told. @throws what `chunks` throws */
+export async function holdAnswer(chunks: AsyncIterable<Uint8Array>): Promise<HeldAnswer> {
+  const rest = chunks[Symbol.asyncIterator]();
+  const head: Uint8Array[] = [];
+  for (let size = 0; size <= REQUEST_LIMITS.answerHeldBytes; ) {
+    const next = await rest.next();
+    if (next.done) return { head, rest: undefined };
+    head.push(next.value);
+    size += next.value.byteLength;
+  }
+  return { head, rest };
+}
+
 /**
- * Sends a JSON answer chunk by chunk, no faster than the client reads.
- * @throws CancelledError where the client goes away or stops reading; what `chunks` throws, before anything is sent where it throws at once
+ * Sends a JSON answer: at once where it is whole, else chunk by chunk, no faster than the client reads.
+ * @throws CancelledError where the client goes away or stops reading; what the rest of the answer throws
  */
-export async function streamJson(
-  response: ServerResponse,
-  chunks: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): Promise<void> {
-  for await (const chunk of chunks) {
-    if (signal.aborted) throw new CancelledError('the client went away');
-    if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' });
-    countStreamed(chunk.byteLength);
-    if (response.write(chunk)) continue;
-    const patience = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMITS.answerStallMs)]);
-    await once(response, 'drain', { signal: patience }).catch((cause: unknown) => {
-      throw new CancelledError('the client went away, or reads no more', { cause });
-    });
+export async function sendAnswer(response: ServerResponse, answer: HeldAnswer, signal: AbortSignal): Promise<void> {
+  const { head, rest } = answer;
+  if (signal.aborted) throw new CancelledError('the client went away');
+  const contentType = { 'Content-Type': 'application/json; charset=utf-8' };
+  if (!rest) {
+    const size = head.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+    response.writeHead(200, { ...contentType, 'Content-Length': size });
+    for (const chunk of head) response.write(chunk);
+    response.end();
+    return;
+  }
+  response.writeHead(200, contentType);
+  const all = async function* (): AsyncGenerator<Uint8Array> {
+    yield* head.splice(0);
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  };
+  try {
+    for await (const chunk of all()) {
+      if (signal.aborted) throw new CancelledError('the client went away');
+      countStreamed(chunk.byteLength);
+      if (response.write(chunk)) continue;
+      const patience = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMITS.answerStallMs)]);
+      await once(response, 'drain', { signal: patience }).catch((cause: unknown) => {
+        throw new CancelledError('the client went away, or reads no more', { cause });
+      });
+    }
+  } finally {
+    await rest.return?.();
   }
   response.end();
 }

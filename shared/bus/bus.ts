@@ -87,8 +87,11 @@ export interface PutOptions {
 export interface PayloadStore {
   /** Stores a stream chunk by chunk, never whole in memory unless `volatile` demands it. A source that throws leaves nothing behind. */
   put(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<PayloadRef>;
-  /** @throws PayloadMissingError */
-  get(ref: PayloadRef): Promise<AsyncIterable<Uint8Array>>;
+  /**
+   * The bytes, chunk by chunk. Where the store goes away in between, reading goes on when it is back, up to `until` (epoch milliseconds; absent: not at all).
+   * @throws PayloadMissingError; BusUnavailableError
+   */
+  get(ref: PayloadRef, options?: { until?: number }): Promise<AsyncIterable<Uint8Array>>;
   /** Fine when it is already gone. */
   delete(ref: PayloadRef): Promise<void>;
   close(): Promise<void>;

@@ -816,4 +816,30 @@ describe('the transport over NATS', { skip: missing || false }, () => {
       await rm(storeDir, { recursive: true, force: true });
     }
   });
+
+  it('goes on reading a payload when a killed server is back, and gives up at its time when it is not', async () => {
+    const storeDir = await mkdtemp(join(tmpdir(), 'nats-reading-'));
+    let own = await startNatsServer({ storeDir });
+    const transport = await connectNats({ url: own.url, name: 'reading' });
+    try {
+      const bytes = randomBytes(4 * MiB + 5);
+      const ref = await transport.payloads.put(inPieces(bytes), { volatile: false });
+      const reader = (await transport.payloads.get(ref, { until: inMs(20_000) }))[Symbol.asyncIterator]();
+      const chunks = [(await reader.next()).value as Uint8Array];
+      await own.stop('SIGKILL');
+      const rest = (async () => {
+        for (let next = await reader.next(); !next.done; next = await reader.next()) chunks.push(next.value);
+      })();
+      await sleep(500);
+      own = await startNatsServer({ storeDir, port: own.port });
+      await rest;
+      assert.equal(Buffer.compare(Buffer.concat(chunks), bytes), 0);
+      await own.stop('SIGKILL');
+      await assert.rejects(transport.payloads.get(ref, { until: inMs(500) }), { name: 'BusUnavailableError' });
+    } finally {
+      await transport.close();
+      await own.stop();
+      await rm(storeDir, { recursive: true, force: true });
+    }
+  });
 });

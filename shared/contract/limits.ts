@@ -26,6 +26,8 @@ export const REQUEST_LIMITS = {
   /** After an early answer, what is still read of the request so that the client sees the answer and not a reset. */
   lingerBytes: 64 * MiB,
   lingerMs: 5_000,
+  /** Bytes of an answer that are read before the first is sent, so that a store that goes away is an error and not a torn answer. */
+  answerHeldBytes: MiB,
   /** Milliseconds in which a client must take up some of its answer before the connection is cut. */
   answerStallMs: 60_000,
   /** Milliseconds a connection may be without a byte either way, a running parse included. */

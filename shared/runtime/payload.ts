@@ -59,9 +59,13 @@ export async function packPayload(
   return { ref: await store.put(chunks(), options) };
 }
 
-/** The payload's bytes as they come. @throws PayloadMissingError */
-export async function openPayload(store: PayloadStore, payload: JobPayload): Promise<AsyncIterable<Uint8Array>> {
-  if ('ref' in payload) return store.get(payload.ref);
+/** The payload's bytes as they come; `until` as in `PayloadStore.get`. @throws PayloadMissingError */
+export async function openPayload(
+  store: PayloadStore,
+  payload: JobPayload,
+  options: { until?: number } = {},
+): Promise<AsyncIterable<Uint8Array>> {
+  if ('ref' in payload) return store.get(payload.ref, options);
   const { inline } = payload;
   return (async function* () {
     yield inline;

@@ -2,14 +2,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { RecordHead } from '#shared/contract/jobs.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
 import { waitBriefly } from '#shared/runtime/brief-wait.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { creditsCharged, limitRefusals, uploadedBytes } from '#shared/runtime/metrics.ts';
 import { type JobPayload, openPayload, releasePayload } from '#shared/runtime/payload.ts';
-import { inviteBody, isCancelled, streamJson, toParseError } from '../answer.ts';
+import { holdAnswer, inviteBody, isCancelled, sendAnswer, toParseError } from '../answer.ts';
 import { auditParse, type ParseFacts } from '../audit.ts';
 import { authenticate, requirePermission } from '../auth/bearer.ts';
 import type { Key, KeySource } from '../auth/keys.ts';
@@ -63,24 +62,8 @@ function acceptOptions(options: ParseOptions, key: Key, config: Pick<Config, 'll
 export function parseHandler(route: ParseRoute): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const { transport, log } = route;
 
-  const answer = async (
-    response: ServerResponse,
-    fields: JobPayload,
-    head: RecordHead,
-    signal: AbortSignal,
-  ): Promise<void> => {
-    const chunks = writeAnswer(await openPayload(transport.payloads, fields), head);
-    if ('ref' in fields) return streamJson(response, chunks, signal);
-    const parts: Uint8Array[] = [];
-    for await (const chunk of chunks) parts.push(chunk);
-    const body = Buffer.concat(parts);
-    response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length });
-    response.end(body);
-  };
-
-  const convert = async (upload: Upload, work: Work, context: RequestContext) => {
-    const { key, facts, checksMs } = work;
-    const deadline = Date.now() + upload.options.timeoutMs - checksMs;
+  const convert = async (upload: Upload, work: Work, context: RequestContext, deadline: number) => {
+    const { key, facts } = work;
     const { signal } = context;
     const place = await route.concurrency.take(key, { id: context.claim, deadline, signal });
     try {
@@ -112,16 +95,14 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     facts.uploadMs = Date.now() - context.startedAt;
     uploadedBytes.inc(upload.bytes);
     let fields: JobPayload | undefined;
+    const deadline = Date.now() + upload.options.timeoutMs - work.checksMs;
     try {
-      const record = await convert(upload, work, context);
+      const record = await convert(upload, work, context, deadline);
       fields = record.fields;
       const { metadata, warnings } = record.head;
       const pages =
         upload.format.service === 'pdf' && typeof metadata.numPages === 'number' ? metadata.numPages : undefined;
       const creditsUsed = parseCost({ pdfPages: pages, json: upload.options.json !== undefined });
-      await credit.charge(creditsUsed);
-      creditsCharged.inc(creditsUsed);
-      facts.creditsUsed = creditsUsed;
       const known = {
         fileName: upload.fileName,
         contentType: upload.format.contentType,
@@ -129,7 +110,12 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
         requestId: context.id,
         queuedMs: facts.queuedMs,
       };
-      await answer(response, fields, { metadata: assembleMetadata(metadata, known), warnings }, context.signal);
+      const stored = await openPayload(transport.payloads, fields, { until: deadline });
+      const answer = await holdAnswer(writeAnswer(stored, { metadata: assembleMetadata(metadata, known), warnings }));
+      await credit.charge(creditsUsed);
+      creditsCharged.inc(creditsUsed);
+      facts.creditsUsed = creditsUsed;
+      await sendAnswer(response, answer, context.signal);
     } finally {
       await releasePayload(transport.payloads, upload.payload);
       await releasePayload(transport.payloads, fields);

@@ -1,5 +1,6 @@
 // Payloads in NATS Object Store buckets, in that store's own layout, but written from one buffer and read a chunk at a time, so that neither side ever holds a payload whole.
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { headers, type MsgHdrs, nuid } from '@nats-io/nats-core';
 import { Base64UrlPaddedCodec, type ObjectInfo, type ObjectStore, Objm } from '@nats-io/obj';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
@@ -14,6 +15,7 @@ import type { Link } from './link.ts';
 import { PAYLOAD_BUCKETS, payloadStream } from './topology.ts';
 
 const DIGEST_PREFIX = 'SHA-256=';
+const RETRY_MS = 200;
 
 /** A PayloadStore on one file bucket and one memory bucket, both swept by age. */
 export async function createNatsPayloadStore(link: Link): Promise<PayloadStore> {
@@ -60,16 +62,12 @@ class NatsPayloadStore implements PayloadStore {
     }
   }
 
-  async get(ref: PayloadRef): Promise<AsyncIterable<Uint8Array>> {
+  async get(ref: PayloadRef, { until = 0 }: { until?: number } = {}): Promise<AsyncIterable<Uint8Array>> {
     const [name = ''] = ref.id.split('.');
-    let info: ObjectInfo | null;
-    try {
-      info = await this.#buckets[ref.volatile ? 'volatile' : 'durable'].info(name);
-    } catch (cause) {
-      throw new BusUnavailableError('the payload could not be looked up', { cause });
-    }
+    const bucket = this.#buckets[ref.volatile ? 'volatile' : 'durable'];
+    const info = await this.#persist(() => bucket.info(name), until, 'the payload could not be looked up');
     if (!info || info.deleted) throw new PayloadMissingError('the payload is gone: it was deleted or grew too old');
-    return this.#read(info);
+    return this.#read(info, until);
   }
 
   async delete(ref: PayloadRef): Promise<void> {
@@ -91,24 +89,36 @@ class NatsPayloadStore implements PayloadStore {
     for (const filter of subjects) await this.#link.manager.streams.purge(payloadStream(bucket), { filter });
   }
 
+  /** Asks again while the bus is away, until a time (epoch milliseconds) that no answer is worth waiting past. */
+  async #persist<Answer>(ask: () => Promise<Answer>, until: number, failure: string): Promise<Answer> {
+    for (;;)
+      try {
+        return await ask();
+      } catch (cause) {
+        // A server that has just died may not have been missed yet, so the connection's word alone is not enough.
+        await sleep(Math.min(RETRY_MS, Math.max(0, until - Date.now())));
+        if (Date.now() >= until || !(await this.#link.whenReady(until)))
+          throw new BusUnavailableError(failure, { cause });
+      }
+  }
+
   /** Asks for the next chunk while the last is being used; checks the digest at the end. */
-  async *#read(info: ObjectInfo): AsyncGenerator<Uint8Array> {
+  async *#read(info: ObjectInfo, until: number): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256');
     const stream = payloadStream(info.bucket);
     const subject = chunkSubject(info.bucket, info.nuid);
     const ask = (seq: number) => {
-      const answer = this.#link.manager.direct.getMessage(stream, { seq, next_by_subj: subject });
+      const answer = this.#persist(
+        () => this.#link.manager.direct.getMessage(stream, { seq, next_by_subj: subject }),
+        until,
+        'the payload could not be read',
+      );
       answer.catch(() => undefined); // a reader that leaves early never hears of it
       return answer;
     };
     let next = info.chunks > 0 ? ask(1) : undefined;
     for (let left = info.chunks; next !== undefined; ) {
-      let message: Awaited<typeof next>;
-      try {
-        message = await next;
-      } catch (cause) {
-        throw new BusUnavailableError('the payload could not be read', { cause });
-      }
+      const message: Awaited<typeof next> = await next;
       if (!message) throw new PayloadMissingError('part of the payload is gone: it was deleted while it was read');
       left -= 1;
       next = left > 0 ? ask(message.seq + 1) : undefined;
