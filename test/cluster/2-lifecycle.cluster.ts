@@ -1,0 +1,80 @@
+// An installation's life: installed, tested, upgraded with other values, rolled back, uninstalled without a trace.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { get, helm, kubectl } from './command.ts';
+import { Release, untilPods } from './release.ts';
+
+const release = new Release('parsemesh', 'parsemesh-lifecycle');
+const { namespace } = release;
+
+interface Named {
+  items: { kind: string; metadata: { name: string } }[];
+}
+interface Deployment {
+  spec: { replicas: number; template: { spec: { containers: { env: { name: string; value?: string }[] }[] } } };
+}
+
+/** Everything in the namespace but what Kubernetes itself keeps in every namespace. */
+async function contents(): Promise<string[]> {
+  const types = (await kubectl('api-resources', '--namespaced', '--verbs=list', '-o', 'name')).trim().split('\n');
+  const listed = types.filter((type) => !/^(events|pods\.metrics|endpoints\b|localsubject|bindings)/.test(type));
+  const { items } = await get<Named>(listed.join(','), '-n', namespace);
+  return items
+    .map(({ kind, metadata }) => `${kind}/${metadata.name}`)
+    .filter((name) => !/^(ServiceAccount\/default|ConfigMap\/kube-root-ca\.crt|Event\/.*)$/.test(name))
+    .sort();
+}
+
+const logLevel = async (): Promise<string | undefined> =>
+  (await get<Deployment>('deployment', 'parsemesh-html', '-n', namespace)).spec.template.spec.containers[0]?.env.find(
+    ({ name }) => name === 'LOG_LEVEL',
+  )?.value;
+
+before(() => release.openNamespace());
+after(() => release.remove());
+
+let key = '';
+
+test('an install ends with every pod ready, and its notes say how to go on', async () => {
+  const notes = await release.apply({});
+  assert.match(notes, /port-forward service\/parsemesh/);
+  assert.match(notes, /get secret parsemesh-first-key/);
+  for (const service of ['gateway', 'pdf', 'ocr', 'office', 'html', 'csv', 'pii', 'enrich', 'nats'])
+    await untilPods(release, service, 1, 5);
+  key = await release.firstKey();
+  assert.match(key, /^pm-[A-Za-z0-9]{43}$/);
+});
+
+test('helm test parses a file through the Service', async () => {
+  assert.match(await helm('test', release.name, '-n', namespace, '--timeout', '3m'), /Phase:\s+Succeeded/);
+});
+
+test('an upgrade with other values changes what they say, and keeps key and password', async () => {
+  await release.apply({ logLevel: 'warn', services: { html: { replicas: 2 } } });
+  await untilPods(release, 'html', 2, 60);
+  assert.equal(await logLevel(), 'warn');
+  assert.equal(await release.firstKey(), key);
+  assert.match(await helm('test', release.name, '-n', namespace, '--timeout', '3m'), /Phase:\s+Succeeded/);
+});
+
+test('an upgrade hands the number of pods over to an autoscaler, and the next one leaves it alone', async () => {
+  const scaled = { services: { html: { autoscaling: { kind: 'hpa', minReplicas: 3, maxReplicas: 4 } } } };
+  await release.apply(scaled);
+  await untilPods(release, 'html', 3, 120);
+  await release.apply(scaled, { logLevel: 'error' });
+  assert.equal((await get<Deployment>('deployment', 'parsemesh-html', '-n', namespace)).spec.replicas, 3);
+});
+
+test('a rollback restores what was', async () => {
+  await helm('rollback', release.name, '1', '-n', namespace, '--wait', '--timeout', '8m');
+  await untilPods(release, 'html', 1, 120);
+  assert.equal(await logLevel(), 'info');
+  assert.equal(await release.firstKey(), key);
+  assert.match(await helm('test', release.name, '-n', namespace, '--timeout', '3m'), /Phase:\s+Succeeded/);
+});
+
+test('an uninstall leaves nothing', async () => {
+  assert.ok((await contents()).length > 30);
+  await release.uninstall();
+  assert.deepEqual(await contents(), []);
+});

@@ -1,0 +1,180 @@
+// Holds what deploys the product to what the product is: chart, Dockerfile, skaffold and kustomize name the same services, and the chart's numbers keep the promises of the code.
+import assert from 'node:assert/strict';
+import { glob, readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import { parse, parseAllDocuments } from 'yaml';
+import { JOB_STREAMS } from '#shared/bus/nats/topology.ts';
+import type { QueueName } from '#shared/contract/jobs.ts';
+import { MEMORY_LIMITS_MIB, REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { environmentSchema } from '#shared/runtime/config.ts';
+import { documentedValues } from '../docs/chart.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CHART = 'charts/parsemesh';
+const text = (path: string): Promise<string> => readFile(`${ROOT}${path}`, 'utf8');
+
+interface Service {
+  concurrency?: number | null;
+  drainSeconds?: number;
+  resources?: { limits?: { memory?: string } };
+}
+interface Values {
+  defaults: Required<Service>;
+  services: Record<string, Service>;
+  keys: { selector: string };
+}
+const values: Values = parse(await text(`${CHART}/values.yaml`));
+const schema: object = JSON.parse(await text(`${CHART}/values.schema.json`));
+const names = Object.keys(values.services).sort();
+
+test('chart, schema, Dockerfile, skaffold, kustomize base, registry and folders name the same services', async () => {
+  const { SERVICE_NAMES } = await import('#services/registry.ts');
+  assert.deepEqual([...SERVICE_NAMES].sort(), names, 'services/registry.ts');
+
+  const folders = (await readdir(`${ROOT}services`, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  assert.deepEqual(folders.map((entry) => entry.name).sort(), names, 'folders under services/');
+
+  const { properties } = schema as { properties: { services: { properties: object } } };
+  assert.deepEqual(Object.keys(properties.services.properties).sort(), names, 'values.schema.json');
+
+  const stages = (await text('Dockerfile')).split(/^FROM /m).slice(1);
+  const targets = stages.flatMap((stage) => {
+    const target = /^\S+ AS (\S+)/.exec(stage)?.[1] ?? '';
+    const command = /^CMD \["(\S+)"\]$/m.exec(stage)?.[1];
+    if (command !== undefined) assert.equal(command, target, 'a target runs the service that it is named for');
+    return command === undefined ? [] : [target];
+  });
+  assert.deepEqual(targets.sort(), names, 'targets of the Dockerfile');
+
+  const skaffold = parse(await text('skaffold.yaml')) as {
+    build: { artifacts: { image: string; docker: { target: string } }[] };
+    deploy: { helm: { releases: { setValueTemplates: Record<string, string> }[] } };
+  };
+  for (const { image, docker } of skaffold.build.artifacts) assert.equal(image, `parsemesh-${docker.target}`);
+  assert.deepEqual(skaffold.build.artifacts.map(({ docker }) => docker.target).sort(), names, 'artifacts of skaffold');
+  assert.deepEqual(
+    skaffold.deploy.helm.releases[0]?.setValueTemplates,
+    Object.fromEntries(
+      skaffold.build.artifacts.map(({ image, docker }) => [
+        `services.${docker.target}.image`,
+        `{{.IMAGE_FULLY_QUALIFIED_${image.replaceAll('-', '_')}}}`,
+      ]),
+    ),
+    'what skaffold builds is what it installs',
+  );
+});
+
+const validate = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true }).compile(schema);
+const faults = (candidate: unknown): string[] =>
+  validate(candidate) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+
+test('the values and every combination under ci/ satisfy the schema', async () => {
+  assert.deepEqual(faults(values), []);
+  let combinations = 0;
+  for await (const path of glob(`${CHART}/ci/*-values.yaml`, { cwd: ROOT })) {
+    combinations++;
+    assert.deepEqual(faults(parse(await text(path))), [], basename(path));
+  }
+  assert.ok(combinations >= 9, `${combinations} combinations`);
+});
+
+const REFUSED: readonly (readonly [what: string, values: object])[] = [
+  ['a value that there is not', { replicas: 2 }],
+  ['a service that there is not', { services: { word: {} } }],
+  ["a slip in a service's setting", { services: { pdf: { replica: 2 } } }],
+  ['an autoscaler that there is not', { defaults: { autoscaling: { kind: 'vpa' } } }],
+  ['a number of pods as text', { services: { ocr: { replicas: '2' } } }],
+  ['a port out of range', { service: { port: 70_000 } }],
+  ['memory that is no quantity', { nats: { jetstream: { memoryStorage: 'much' } } }],
+  ['a variable name with a dash', { defaults: { env: { 'LOG-LEVEL': 'info' } } }],
+  ['an endpoint without a scheme', { llm: { baseUrl: 'models.example.com' } }],
+  ['a selector that makes no label', { keys: { selector: 'api-key' } }],
+];
+for (const [what, candidate] of REFUSED)
+  test(`the schema refuses ${what}`, () => assert.notDeepEqual(faults(candidate), []));
+
+test('every value has its word in the README, and the schema knows every value', async () => {
+  const { values: documented, bare } = documentedValues(await text(`${CHART}/values.yaml`));
+  assert.deepEqual(
+    bare.filter((path) => !path.startsWith('services.')),
+    [],
+  );
+  assert.ok(documented.length > 100);
+});
+
+/** `4Gi` in MiB. */
+function mebibytes(quantity: string): number {
+  const [, number, unit] = /^(\d+)(Mi|Gi)$/.exec(quantity) ?? [];
+  assert.ok(number !== undefined, `not a quantity in Mi or Gi: ${quantity}`);
+  return Number(number) * (unit === 'Gi' ? 1024 : 1);
+}
+
+/** What a worker's own process needs beside its conversions. */
+const PARENT_MIB = 512;
+for (const [queue, cap] of Object.entries(MEMORY_LIMITS_MIB) as [QueueName, number][])
+  test(`the memory limit of ${queue} holds as many conversions at their cap as it runs at once`, () => {
+    const service = { ...values.defaults, ...values.services[queue] };
+    const limit = mebibytes(service.resources.limits?.memory ?? '');
+    const needed = (service.concurrency ?? 1) * cap + PARENT_MIB;
+    assert.ok(
+      limit >= needed,
+      `${limit} MiB, and ${needed} MiB may be used: the kernel would end the pod, not the conversion`,
+    );
+  });
+
+test('a draining pod outlasts the longest request', () => {
+  for (const [name, service] of Object.entries(values.services)) {
+    const seconds = service.drainSeconds ?? values.defaults.drainSeconds;
+    assert.ok(seconds * 1_000 > REQUEST_LIMITS.timeoutMaxMs, name);
+  }
+});
+
+test('the chart sets variables that the configuration knows, and KEDA asks for streams that the bus makes', async () => {
+  const known = new Set([
+    ...Object.keys(environmentSchema.shape),
+    'HOME',
+    'TMPDIR',
+    'KEYS_SOURCE',
+    'KEYS_NAMESPACE',
+    'KEYS_SELECTOR',
+  ]);
+  const service = await text(`${CHART}/templates/_service.tpl`);
+  const set = [...service.matchAll(/(?:set \$env|dict|^ {2}|["\d] )\s*"([A-Z][A-Z_]+)" /gm)].map(
+    (match) => match[1] ?? '',
+  );
+  assert.ok(set.includes('HOST') && set.includes('KEYS_SOURCE'), `the variables were found: ${set.join(' ')}`);
+  assert.deepEqual(
+    set.filter((name) => !known.has(name) && !name.startsWith('OTEL_')),
+    [],
+  );
+  const autoscalers = await text(`${CHART}/templates/autoscalers.yaml`);
+  assert.ok(autoscalers.includes(`list "${JOB_STREAMS.durable}" "${JOB_STREAMS.volatile}"`));
+});
+
+test('the chart is of the version of the product', async () => {
+  const chart = parse(await text(`${CHART}/Chart.yaml`)) as { appVersion: string };
+  const { version } = JSON.parse(await text('package.json')) as { version: string };
+  assert.equal(chart.appVersion, version);
+});
+
+test('the kustomize base runs every service, and its overlays change what is there', async () => {
+  const manifests = parseAllDocuments(await text('k8s/base/parsemesh.yaml')).map((document) => document.toJS());
+  const deployments = manifests.filter((manifest) => manifest.kind === 'Deployment');
+  assert.deepEqual(
+    deployments.map((manifest) => manifest.metadata.labels['app.kubernetes.io/component']).sort(),
+    names,
+  );
+  const kinds = new Map(manifests.map((manifest) => [`${manifest.kind}/${manifest.metadata.name}`, manifest]));
+  for await (const path of glob('k8s/overlays/*/kustomization.yaml', { cwd: ROOT })) {
+    const overlay = parse(await text(path)) as {
+      patches?: { target: { kind: string; name?: string } }[];
+      images?: { name: string }[];
+    };
+    for (const { target } of overlay.patches ?? [])
+      if (target.name !== undefined && !/[.*|]/.test(target.name))
+        assert.ok(kinds.has(`${target.kind}/${target.name}`), `${path}: ${target.kind}/${target.name}`);
+  }
+});

@@ -1,0 +1,139 @@
+// One installation of the chart in a namespace of its own, as a user would make it.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { attempt, get, helm, kubectl, run, until } from './command.ts';
+import { NATS_IMAGE, REGISTRY, REPOSITORY, TAG } from './images.ts';
+
+export const CHART = fileURLToPath(new URL('../../charts/parsemesh', import.meta.url));
+
+/** What a cluster of one small node with local images needs beside the values of a test. */
+export const LOCAL_VALUES = {
+  image: { registry: REGISTRY, repository: REPOSITORY, tag: TAG },
+  nats: { image: NATS_IMAGE },
+  defaults: { resources: { requests: { cpu: '10m', memory: '64Mi' } } },
+};
+
+export interface Pod {
+  metadata: { name: string; uid: string; deletionTimestamp?: string; labels: Record<string, string> };
+  spec: { nodeName?: string };
+  status: { phase: string; podIP?: string; conditions?: { type: string; status: string }[] };
+}
+interface List<T> {
+  items: T[];
+}
+interface Volume {
+  metadata: { name: string };
+  status: { phase: string };
+}
+
+export class Release {
+  readonly name: string;
+  readonly namespace: string;
+
+  constructor(name: string, namespace: string) {
+    this.name = name;
+    this.namespace = namespace;
+  }
+
+  /** The namespace, which admits only what keeps to the strictest pod security standard. */
+  async openNamespace(): Promise<void> {
+    await run('kubectl', ['apply', '-f', '-'], {
+      input: JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: this.namespace, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+      }),
+    });
+    await freeVolumes();
+  }
+
+  /** Installs or upgrades with these values (no others are kept) and waits until every pod is ready. @returns helm's output */
+  async apply(...values: object[]): Promise<string> {
+    await this.openNamespace();
+    return withValues(values, (files) =>
+      helm(
+        'upgrade',
+        '--install',
+        this.name,
+        CHART,
+        '-n',
+        this.namespace,
+        '--reset-values',
+        ...files,
+        '--wait',
+        '--timeout',
+        '8m',
+      ),
+    );
+  }
+
+  /** Back to the revision before. */
+  async rollback(): Promise<void> {
+    await helm('rollback', this.name, '-n', this.namespace, '--wait', '--timeout', '8m');
+  }
+
+  /** The pods of one service that are not on their way out. */
+  async pods(component: string): Promise<Pod[]> {
+    const selector = `app.kubernetes.io/instance=${this.name},app.kubernetes.io/component=${component}`;
+    const { items } = await get<List<Pod>>('pods', '-n', this.namespace, '-l', selector);
+    return items.filter((pod) => pod.metadata.deletionTimestamp === undefined);
+  }
+
+  /** The value of the key that the install made. */
+  async firstKey(): Promise<string> {
+    const { data } = await get<{ data: { key: string } }>('secret', `${this.name}-first-key`, '-n', this.namespace);
+    return Buffer.from(data.key, 'base64').toString('utf8');
+  }
+
+  /** Address of the API inside the cluster. */
+  get url(): string {
+    return `http://${this.name}.${this.namespace}.svc.cluster.local`;
+  }
+
+  async uninstall(): Promise<void> {
+    await helm('uninstall', this.name, '-n', this.namespace, '--wait', '--timeout', '8m', '--ignore-not-found');
+  }
+
+  /** Uninstalls and removes the namespace. */
+  async remove(): Promise<void> {
+    await this.uninstall();
+    await kubectl('delete', 'namespace', this.namespace, '--ignore-not-found', '--timeout=180s');
+    await freeVolumes();
+  }
+}
+
+/** Calls with `-f FILE` for each object of values, the local ones first. */
+export async function withValues<T>(values: readonly object[], use: (files: string[]) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'parsemesh-values-'));
+  try {
+    const files: string[] = [];
+    for (const [index, one] of [LOCAL_VALUES, ...values].entries()) {
+      const path = join(folder, `${index}.yaml`);
+      await writeFile(path, JSON.stringify(one));
+      files.push('-f', path);
+    }
+    return await use(files);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Volumes that no provisioner made are not given out twice unless somebody says that they may be. */
+async function freeVolumes(): Promise<void> {
+  const { items } = await get<List<Volume>>('persistentvolumes');
+  for (const volume of items)
+    if (volume.status.phase === 'Released')
+      await attempt('kubectl', ['patch', 'pv', volume.metadata.name, '-p', '{"spec":{"claimRef":null}}']);
+}
+
+/** Resolves once so many pods of a service are ready and no other is there. */
+export const untilPods = (release: Release, component: string, count: number, seconds: number): Promise<Pod[]> =>
+  until(`${count} ready pods of ${component}`, seconds, async () => {
+    const pods = await release.pods(component);
+    const ready = pods.filter((pod) =>
+      pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    );
+    return pods.length === count && ready.length === count ? ready : undefined;
+  });
