@@ -18,7 +18,7 @@ import { startTestGateway, type TestGateway } from '../testing/harness.ts';
 
 let gateway: TestGateway;
 before(async () => {
-  gateway = await startTestGateway({ uploadLimits: { stallMs: 300 } });
+  gateway = await startTestGateway();
 });
 after(() => gateway.stop());
 
@@ -262,15 +262,17 @@ test('who asks before sending is invited once the checks are passed', async () =
   assert.match(reply, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
 });
 
-test('a stalled upload is answered with 408 and cut, others are not hurt', async () => {
+test('a stalled upload is answered with 408 and cut, others are not hurt', async (t) => {
+  const hasty = await startTestGateway({ uploadLimits: { stallMs: 300 } });
+  t.after(() => hasty.stop());
   const { body, contentType } = multipart([file]);
-  const head = `POST /v2/parse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`;
-  const stalled = sendRaw(gateway, Buffer.concat([Buffer.from(head), body.subarray(0, 40)]));
-  successData(await sendParts(gateway, [file]));
+  const head = `POST /v2/parse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${hasty.key}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const stalled = sendRaw(hasty, Buffer.concat([Buffer.from(head), body.subarray(0, 40)]));
+  successData(await sendParts(hasty, [file]));
   assert.match(await stalled, /^HTTP\/1\.1 408 [\s\S]*Connection: close[\s\S]*"error":"Request Timeout/);
   const large = multipart([{ ...file, body: html + ' '.repeat(2_000_000) }]).body;
   const late = `${head.split('Content-Length')[0]}Content-Length: ${large.length + 1}\r\n\r\n`;
-  const reply = await sendRaw(gateway, Buffer.concat([Buffer.from(late), large]));
+  const reply = await sendRaw(hasty, Buffer.concat([Buffer.from(late), large]));
   assert.match(reply, /^HTTP\/1\.1 408 /, 'the watch outlives times in which the store was the slow one');
 });
 
