@@ -6,6 +6,7 @@ import { drainOnSignal } from '#shared/runtime/drain.ts';
 import { type Readiness, startOpsServer } from '#shared/runtime/health.ts';
 import { startJobLoop } from '#shared/runtime/jobloop.ts';
 import { createLogger } from '#shared/runtime/log.ts';
+import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
 import { SERVICE_NAMES, WORKERS } from './registry.ts';
 
@@ -16,6 +17,7 @@ async function main(name: string): Promise<void> {
   if (!config.natsUrl)
     throw new ConfigError('configuration: a single service needs NATS_URL, for example NATS_URL=nats://127.0.0.1:4222');
   const log = createLogger(config, name);
+  const endTracing = await startTracing(config.tracing, `parsemesh-${name}`, (problem) => log.warn(problem));
   const transport = await connectNats({ url: config.natsUrl, name: `parsemesh-${name}`, log });
   if (!isQueue(name)) {
     const gateway = await startGateway({ config, log, transport });
@@ -23,6 +25,7 @@ async function main(name: string): Promise<void> {
       async () => {
         await gateway.drain();
         await transport.close();
+        await endTracing();
       },
       { log, timeoutMs: config.drainTimeoutMs },
     );
@@ -52,6 +55,7 @@ async function main(name: string): Promise<void> {
       state = 'draining';
       await loop.drain();
       await transport.close();
+      await endTracing();
       await ops?.close();
     },
     { log, timeoutMs: config.drainTimeoutMs },

@@ -4,12 +4,14 @@ import { ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
 import { startJobLoop } from '#shared/runtime/jobloop.ts';
 import { createLogger } from '#shared/runtime/log.ts';
+import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
 import { QUEUES, WORKERS } from './registry.ts';
 
 async function main(): Promise<void> {
   const config = readConfig();
   const log = createLogger(config, 'parsemesh');
+  const endTracing = await startTracing(config.tracing, 'parsemesh', (problem) => log.warn(problem));
   const transport = createMemoryTransport();
   const loops = await Promise.all(
     QUEUES.map((queue) =>
@@ -29,6 +31,7 @@ async function main(): Promise<void> {
       await gateway.drain();
       await Promise.all(loops.map((loop) => loop.drain()));
       await transport.close();
+      await endTracing();
     },
     { log, timeoutMs: config.drainTimeoutMs },
   );

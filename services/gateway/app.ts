@@ -4,6 +4,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { ParseError } from '#shared/contract/errors.ts';
 import { describeCause } from '#shared/runtime/cause.ts';
 import type { Logger } from '#shared/runtime/log.ts';
+import type { RouteLabel } from '#shared/runtime/metrics.ts';
 import { isCancelled, sendError, toParseError } from './answer.ts';
 import { contextOf } from './context.ts';
 
@@ -11,7 +12,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void | Pr
 
 /** One path: its metric label and the method that it knows. */
 export interface Route {
-  label: string;
+  label: RouteLabel;
   method: 'GET' | 'POST';
   handler: Handler;
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CancelledError } from '#shared/bus/bus.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import type { RouteLabel } from '#shared/runtime/metrics.ts';
 import type { Key } from './auth/keys.ts';
 
 export interface RequestContext {
@@ -15,7 +16,7 @@ export interface RequestContext {
   /** Fires when the client goes away before its answer is out. */
   readonly signal: AbortSignal;
   /** Metric label. */
-  route: string;
+  route: RouteLabel;
   key?: Key;
   /** The error code of the answer. */
   code?: string;

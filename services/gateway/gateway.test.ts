@@ -104,7 +104,10 @@ test('probes, metrics and the interface are served', async () => {
   assert.equal((await send(gateway, { method: 'GET', path: '/livez', key: null })).status, 200);
   assert.equal((await send(gateway, { method: 'GET', path: '/readyz', key: null })).status, 200);
   const metrics = await send(gateway, { method: 'GET', path: '/metrics', key: null });
-  assert.match(metrics.text, /parsemesh_http_requests_total\{route="parse",method="POST",status="200"\} \d+/);
+  assert.match(
+    metrics.text,
+    /parsemesh_http_requests_total\{route="\/v2\/parse",method="POST",status="200",code="OK"\} \d+/,
+  );
   const docs = await send(gateway, { method: 'GET', path: '/docs', key: null });
   assert.match(String(docs.headers['content-security-policy']), /default-src 'none'/);
   for (const [, path] of docs.text.matchAll(/(?:src|href)="([^"]+)"/g)) {

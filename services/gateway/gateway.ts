@@ -1,6 +1,5 @@
 // Starts the HTTP edge: listeners, keys, limits and routes, and the way it ends without dropping a request.
 
-import { readFile } from 'node:fs/promises';
 import {
   createServer,
   type IncomingMessage,
@@ -12,17 +11,19 @@ import {
 import type { Duplex } from 'node:stream';
 import type { Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { MEMORY_LIMITS_MIB, REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
 import type { Logger } from '#shared/runtime/log.ts';
-import { collectProcessMetrics, httpDuration, httpInFlight, httpRequests } from '#shared/runtime/metrics.ts';
+import { showConnection, showQueues } from '#shared/runtime/metric-sources.ts';
+import { collectProcessMetrics, productVersion, type RouteLabel, showGatewayMetrics } from '#shared/runtime/metrics.ts';
 import { errorBody, sendError } from './answer.ts';
 import { createApp, type Route, setCommonHeaders } from './app.ts';
 import { openFileKeys } from './auth/file-source.ts';
 import type { KeySource } from './auth/keys.ts';
 import { openContext, requestId } from './context.ts';
 import { createConcurrency } from './limits/concurrency.ts';
+import { countBadRequest, observeRequest } from './observe.ts';
 import { documentationHandlers } from './routes/documentation.ts';
 import { formatsHandler } from './routes/formats.ts';
 import { operationsHandlers } from './routes/operations.ts';
@@ -50,7 +51,7 @@ export interface Gateway {
   drain(): Promise<void>;
 }
 
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const QUEUES = Object.keys(MEMORY_LIMITS_MIB);
 
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -77,6 +78,7 @@ function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
       : error.code === 'HPE_HEADER_OVERFLOW'
         ? new ParseError('BAD_REQUEST', 'Bad Request: the request headers are too large')
         : new ParseError('BAD_REQUEST', 'Bad Request: the request is not valid HTTP/1.1');
+  countBadRequest(refusal.status, refusal.code);
   const body = JSON.stringify(errorBody(refusal));
   socket.end(
     [
@@ -114,12 +116,6 @@ function harden(server: Server, listener: RequestListener): Server {
   return server;
 }
 
-async function productVersion(): Promise<string> {
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  const { version }: { version?: unknown } = JSON.parse(text);
-  return typeof version === 'string' ? version : '0.0.0';
-}
-
 /**
  * Opens the API (and the operations port, where one is configured).
  * @throws KeyFileError for a broken keys file; the listener's error where a port is taken
@@ -146,7 +142,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const routes: Record<string, Route> = {
     '/v2/parse': {
-      label: 'parse',
+      label: '/v2/parse',
       method: 'POST',
       handler: (request, response) => {
         if (draining)
@@ -158,17 +154,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         return parse(request, response);
       },
     },
-    '/v2/parse/formats': { label: 'formats', method: 'GET', handler: formatsHandler(keys) },
+    '/v2/parse/formats': { label: '/v2/parse/formats', method: 'GET', handler: formatsHandler(keys) },
   };
-  for (const [path, handler] of Object.entries(documentationHandlers(await productVersion())))
-    routes[path] = { label: 'docs', method: 'GET', handler };
+  for (const [path, handler] of Object.entries(documentationHandlers(productVersion())))
+    routes[path] = { label: path === '/openapi.json' ? path : '/docs', method: 'GET', handler };
   const operations: Record<string, Route> = Object.fromEntries(
     Object.entries(operationsHandlers(ready)).map(([path, handler]) => [
       path,
-      { label: 'ops', method: 'GET' as const, handler },
+      { label: path as RouteLabel, method: 'GET' as const, handler },
     ]),
   );
   collectProcessMetrics();
+  showGatewayMetrics();
+  const endShowing = [showConnection(transport.bus), showQueues(transport.bus, QUEUES)];
 
   const open = (table: Record<string, Route>): Server => {
     const app = createApp(table, log);
@@ -177,33 +175,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       setCommonHeaders(response, context.id);
       if (draining) response.setHeader('Connection', 'close');
       idle.requests++;
-      httpInFlight.inc();
       response.once('close', () => {
         idle.requests--;
-        httpInFlight.dec();
         idle.wake();
-        const seconds = (Date.now() - context.startedAt) / 1_000;
-        // 499: the client left before there was an answer.
-        const status = context.code === 'CANCELLED' || !response.headersSent ? 499 : response.statusCode;
-        const method = METHODS.has(request.method ?? '') ? (request.method ?? '') : 'other';
-        httpRequests.inc({ route: context.route, method, status });
-        httpDuration.observe({ route: context.route }, seconds);
-        const line = {
-          requestId: context.id,
-          route: context.route,
-          method,
-          status,
-          code: context.code,
-          keyId: context.key?.id,
-          seconds,
-        };
-        if (context.route === 'ops') log.debug(line, 'request');
-        else log.info(line, 'request');
       });
       // RFC 9112, 3.2: such a request must be refused; node's own refusal has no body.
-      if (request.httpVersion === '1.1' && request.headers.host === undefined)
+      const noHost = request.httpVersion === '1.1' && request.headers.host === undefined;
+      observeRequest(request, response, log, () => {
+        if (!noHost) return app(request, response);
+        context.code = 'BAD_REQUEST';
         sendError(request, response, new ParseError('BAD_REQUEST', 'Bad Request: the request has no Host header'));
-      else app(request, response);
+      });
     };
     return harden(
       createServer(
@@ -241,6 +223,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         ops.closeIdleConnections();
         await close(ops);
       }
+      for (const end of endShowing) end();
       await keys.close();
     },
   };

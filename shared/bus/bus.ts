@@ -54,6 +54,8 @@ export interface QueueDepth {
   pending: number;
   /** Jobs taken and not yet answered. */
   running: number;
+  /** Milliseconds that the oldest of the waiting jobs waits; 0 where none does. */
+  oldestMs: number;
 }
 
 /** Work queues with answers. */

@@ -373,7 +373,7 @@ function contract(start: () => Promise<Ground>): void {
 
     it('tells how many jobs wait and run', async () => {
       const queue = newQueue();
-      assert.deepEqual(await near.bus.depth(queue), { pending: 0, running: 0 });
+      assert.deepEqual(await near.bus.depth(queue), { pending: 0, running: 0, oldestMs: 0 });
       const held = gate();
       const consumer = await serve(far.bus, queue, { concurrency: 2, handler: held.handler });
       const requests = Array.from({ length: 5 }, (_, index) =>
@@ -388,6 +388,29 @@ function contract(start: () => Promise<Ground>): void {
       await until(async () => (await near.bus.depth(queue)).running === 0, 'all are acknowledged');
       await consumer.drain();
     });
+
+    for (const volatile of [false, true])
+      it(`tells how long the first of the waiting jobs waits (${volatile ? 'volatile' : 'durable'})`, async () => {
+        const [queue, other] = [newQueue(), newQueue()];
+        const elsewhere = near.bus.request(other, job(), { deadline: inMs(20_000), volatile });
+        await until(async () => (await near.bus.depth(other)).oldestMs >= 200, 'a job of another queue waits');
+        const held = gate();
+        const first = near.bus.request(queue, job(), { deadline: inMs(20_000), volatile });
+        const second = near.bus.request(queue, job(), { deadline: inMs(20_000), volatile });
+        await until(async () => (await near.bus.depth(queue)).oldestMs > 0, 'they grow old');
+        const young = (await near.bus.depth(queue)).oldestMs;
+        const old = (await near.bus.depth(other)).oldestMs;
+        assert.ok(old > young, `each queue has its own age: ${old} and ${young}`);
+        const consumer = await serve(far.bus, queue, { concurrency: 2, handler: held.handler });
+        await until(async () => (await near.bus.depth(queue)).running === 2, 'both are taken');
+        assert.equal((await near.bus.depth(queue)).oldestMs, 0);
+        held.open();
+        await Promise.all([first, second]);
+        await consumer.drain();
+        const last = await near.bus.serve(other, { concurrency: 1, handler: async () => answerOf('late') });
+        await elsewhere;
+        await last.drain();
+      });
   });
 
   describe('payloads', () => {

@@ -10,6 +10,16 @@ const url = z.url({ protocol: /^https?$/ });
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
+/** OTEL_TRACES_SAMPLER, as the OpenTelemetry specification names them. */
+export const TRACE_SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
 /** Variables by name. `meta` holds what the documentation says of each. */
 export const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1').meta({ description: 'Address the API listens on.' }),
@@ -61,12 +71,68 @@ export const environmentSchema = z.object({
     .max(3_600_000)
     .default(310_000)
     .meta({ description: 'How long SIGTERM waits for running work.' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().meta({
+    description:
+      'Turns traces on: an OTLP collector (HTTP, protobuf), up to and without /v1/traces. The other OTEL_EXPORTER_OTLP_ variables (HEADERS, TIMEOUT, COMPRESSION, CERTIFICATE ...) mean what the OpenTelemetry specification says.',
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url
+    .optional()
+    .meta({ description: 'Turns traces on: the same, whole, with /v1/traces.' }),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).optional().meta({
+    description: '`otlp` turns traces on (to http://localhost:4318 where no endpoint is named), `none` turns them off.',
+  }),
+  OTEL_SDK_DISABLED: z.string().optional().meta({ description: '`true` turns traces off, whatever else is set.' }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .literal('http/protobuf')
+    .optional()
+    .meta({ description: 'The one protocol that traces are sent by; another one stops the start.' }),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .optional()
+    .meta({ description: '`service.name` of the traces (default: parsemesh-SERVICE, or parsemesh in one process).' }),
+  OTEL_RESOURCE_ATTRIBUTES: z
+    .string()
+    .optional()
+    .meta({ description: 'More of what the traces tell of their process: key=value, divided by commas.' }),
+  OTEL_TRACES_SAMPLER: z
+    .enum(TRACE_SAMPLERS)
+    .default('parentbased_always_on')
+    .meta({ description: 'Which traces are recorded, in the words of the OpenTelemetry specification.' }),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .meta({ description: 'Share of traces that a `traceidratio` sampler records.' }),
+  OTEL_BSP_SCHEDULE_DELAY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(60_000)
+    .default(5_000)
+    .meta({ description: 'Milliseconds between two sendings of traces.' }),
+  OTEL_BSP_MAX_QUEUE_SIZE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(2_048)
+    .meta({ description: 'Spans kept while the collector is away; more are dropped.' }),
 }); // prettier-ignore
 
 export interface ModelConfig {
   baseUrl: string;
   apiKey: string | undefined;
   model: string;
+}
+
+/** Where it is there, traces are on. */
+export interface TracingConfig {
+  sampler: (typeof TRACE_SAMPLERS)[number];
+  /** 0 to 1. */
+  ratio: number;
+  delayMs: number;
+  queueSize: number;
 }
 
 export interface Config {
@@ -81,6 +147,7 @@ export interface Config {
   llm: ModelConfig | undefined;
   concurrency: Record<QueueName, number>;
   drainTimeoutMs: number;
+  tracing: TracingConfig | undefined;
 }
 
 /** A configuration the operator must mend; its message names the variables. */
@@ -127,6 +194,21 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       enrich: read.ENRICH_CONCURRENCY ?? cores * 4,
     },
     drainTimeoutMs: read.DRAIN_TIMEOUT_MS,
+    tracing: readTracing(read),
+  };
+}
+
+/** Opt-in: somebody named a collector, or asked for the exporter by name. */
+function readTracing(read: z.infer<typeof environmentSchema>): TracingConfig | undefined {
+  if (read.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || read.OTEL_TRACES_EXPORTER === 'none') return undefined;
+  const asked =
+    read.OTEL_TRACES_EXPORTER ?? read.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? read.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (asked === undefined) return undefined;
+  return {
+    sampler: read.OTEL_TRACES_SAMPLER,
+    ratio: read.OTEL_TRACES_SAMPLER_ARG,
+    delayMs: read.OTEL_BSP_SCHEDULE_DELAY,
+    queueSize: read.OTEL_BSP_MAX_QUEUE_SIZE,
   };
 }
 

@@ -11,12 +11,16 @@ import {
 } from '../bus/bus.ts';
 import { ParseError } from '../contract/errors.ts';
 import type { Job, JobOutcome, QueueName } from '../contract/jobs.ts';
+import { deadLetters, queueLabel } from './metrics.ts';
 import type { JobPayload } from './payload.ts';
+import { inSpan, type TraceCarrier } from './traces.ts';
 
 /** Header of a job message; the body is the inline payload. */
 export interface JobHeader {
   job: Job;
   ref?: PayloadRef;
+  /** The span that sent it. */
+  trace?: TraceCarrier;
 }
 
 /** Header of an answer; the body is the inline payload. */
@@ -80,18 +84,27 @@ export async function dispatch<Reply>(
   payload: JobPayload,
   options: DispatchOptions,
 ): Promise<DispatchResult<Reply>> {
-  const inline = 'inline' in payload;
-  const header: JobHeader = inline ? { job } : { job, ref: payload.ref };
-  try {
-    const answer = await transport.bus.request(
-      queue,
-      { id: randomUUID(), header, body: inline ? payload.inline : new Uint8Array(0) },
-      options,
-    );
-    const { outcome, ref } = answer.header as AnswerHeader;
-    if (!outcome.ok) throw ParseError.fromRecord(outcome.error);
-    return { reply: outcome.reply as Reply, payload: ref ? { ref } : { inline: answer.body } };
-  } catch (error) {
-    throw transportError(error, queue);
-  }
+  const attributes = {
+    'messaging.system': 'parsemesh',
+    'messaging.operation.type': 'send',
+    'messaging.destination.name': queueLabel(queue),
+  };
+  return inSpan(`send ${queueLabel(queue)}`, { kind: 'producer', attributes }, async (span) => {
+    const inline = 'inline' in payload;
+    const trace = span.carrier();
+    const header: JobHeader = { job, ...(inline ? {} : { ref: payload.ref }), ...(trace ? { trace } : {}) };
+    try {
+      const answer = await transport.bus.request(
+        queue,
+        { id: randomUUID(), header, body: inline ? payload.inline : new Uint8Array(0) },
+        options,
+      );
+      const { outcome, ref } = answer.header as AnswerHeader;
+      if (!outcome.ok) throw ParseError.fromRecord(outcome.error);
+      return { reply: outcome.reply as Reply, payload: ref ? { ref } : { inline: answer.body } };
+    } catch (error) {
+      if (error instanceof AbandonedError) deadLetters.inc({ queue: queueLabel(queue) });
+      throw transportError(error, queue);
+    }
+  });
 }

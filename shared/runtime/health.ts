@@ -1,6 +1,7 @@
 // The operations port of a worker service: alive, ready, measured.
 import { createServer, type Server } from 'node:http';
-import { collectProcessMetrics, registry } from './metrics.ts';
+import { scrape } from './metric-sources.ts';
+import { collectProcessMetrics } from './metrics.ts';
 
 export interface Readiness {
   ok: boolean;
@@ -27,9 +28,7 @@ export async function startOpsServer(options: {
       const ready = options.ready();
       json(ready.ok ? 200 : 503, ready.ok ? { status: 'ok' } : { status: 'unavailable', reason: ready.reason });
     } else if (path === '/metrics')
-      void registry
-        .metrics()
-        .then((text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text));
+      void scrape().then(({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text));
     else json(404, { success: false, error: 'Not Found', code: 'NOT_FOUND' });
   });
   await new Promise<void>((resolve, reject) => {

@@ -8,8 +8,10 @@ import { describeCause } from './cause.ts';
 import { conversionEnvironment } from './config.ts';
 import { type AnswerHeader, dispatch, type JobHeader, transportError } from './dispatch.ts';
 import { ProcessPool } from './isolation/pool.ts';
+import { JobMeter } from './job-meter.ts';
 import type { Logger } from './log.ts';
-import { cancelledJobs, conversions, jobDuration, jobs, jobsInFlight } from './metrics.ts';
+import { showConnection } from './metric-sources.ts';
+import { formatLabel, showQueueMetrics } from './metrics.ts';
 import {
   EMPTY_PAYLOAD,
   type JobPayload,
@@ -20,6 +22,7 @@ import {
   releasePayload,
   storePayload,
 } from './payload.ts';
+import { type Span, type SpanAttributes, startSpan } from './traces.ts';
 
 export interface JobLoopOptions {
   transport: Transport;
@@ -51,12 +54,19 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
       ? { header: { ...header, ref: payload.ref }, body: new Uint8Array(0) }
       : { header, body: payload.inline };
 
-  const handler = async (delivery: Delivery): Promise<JobAnswer> => {
+  const handler = (delivery: Delivery): Promise<JobAnswer> => {
+    const { job, trace } = delivery.message.header as JobHeader;
+    const span = startSpan(`process ${queue}`, {
+      kind: 'consumer',
+      from: trace ?? {},
+      attributes: jobAttributes(queue, job, delivery.attempt),
+    });
+    return span.run(() => run(delivery, span));
+  };
+  const run = async (delivery: Delivery, span: Span): Promise<JobAnswer> => {
     const { job, ref } = delivery.message.header as JobHeader;
     const source: JobPayload = ref ? { ref } : { inline: delivery.message.body };
-    const stopTimer = jobDuration.startTimer({ queue });
-    jobsInFlight.inc({ queue });
-    let outcome = 'ok';
+    const meter = new JobMeter(queue, delivery);
     const stored: Promise<JobPayload>[] = [];
     let handedOver: JobPayload | undefined;
     try {
@@ -74,15 +84,19 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
             stored.push(storing);
             return storing;
           },
-          call: (other, otherJob, bytes) => callOther(options, delivery, other, otherJob, bytes),
+          // Asked from the process's socket, which belongs to no job.
+          call: (other, otherJob, bytes) => span.run(() => callOther(options, delivery, other, otherJob, bytes)),
         },
         delivery.signal,
         job.requestId,
       );
       if (result.ok && delivery.signal.aborted) throw new CancelledError('nobody waits for the answer any more');
-      if (result.ok) handedOver = result.payload;
+      if (result.ok) {
+        handedOver = result.payload;
+        meter.replied(job, result.reply);
+      }
       if (result.ok) return await answer({ outcome: { ok: true, reply: result.reply } }, result.payload);
-      outcome = result.error.code;
+      meter.failed(result.error.code);
       if (result.unexpected || result.error.code === 'UNKNOWN_ERROR')
         log[result.error.code === 'UNKNOWN_ERROR' ? 'error' : 'info'](
           { requestId: job.requestId, queue, code: result.error.code, cause: result.unexpected },
@@ -91,7 +105,7 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
       return await answer({ outcome: { ok: false, error: result.error } });
     } catch (error) {
       const record = failure(error, queue);
-      outcome = record.code;
+      meter.failed(record.code);
       log[record.code === 'UNKNOWN_ERROR' ? 'error' : 'info'](
         { requestId: job.requestId, queue, code: record.code, cause: describeCause(error) },
         'a job failed',
@@ -104,22 +118,34 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
           (payload) => (payload === handedOver ? undefined : releasePayload(transport.payloads, payload)),
           () => undefined,
         );
-      if (delivery.signal.aborted)
-        cancelledJobs.inc({ queue, reason: Date.now() >= delivery.deadline ? 'deadline' : 'cancelled' });
-      stopTimer();
-      jobsInFlight.dec({ queue });
-      jobs.inc({ queue, outcome });
-      if (job.kind === 'convert') conversions.inc({ format: job.extension.slice(1), outcome });
+      meter.end(job);
+      span.end(meter.outcome === 'OK' ? undefined : meter.outcome);
     }
   };
 
+  showQueueMetrics(queue, options.concurrency);
+  const endShowing = showConnection(transport.bus);
   const consumer: Consumer = await transport.bus.serve(queue, { concurrency: options.concurrency, handler });
   log.debug({ queue, concurrency: options.concurrency }, 'serving');
   return {
     async drain() {
       await consumer.drain();
       await pool.close();
+      endShowing();
     },
+  };
+}
+
+/** What a span tells of a job: nothing of the document but its format and the number of a page. */
+function jobAttributes(queue: QueueName, job: Job, attempt: number): SpanAttributes {
+  return {
+    'messaging.system': 'parsemesh',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': queue,
+    'parsemesh.request_id': job.requestId,
+    'parsemesh.attempt': attempt,
+    ...(job.kind === 'convert' ? { 'parsemesh.format': formatLabel(job.extension) } : {}),
+    ...(job.kind === 'ocr' ? { 'parsemesh.page': job.pageNumber } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
-// One JSON line an event, with the request id and the cause, and never a word of a document.
+// One JSON line an event, with the request id (and the trace's ids, where there are traces) and the cause, and never a word of a document.
 import { destination, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
 import type { Config } from './config.ts';
+import { traceFields } from './traces.ts';
 
 export type Logger = PinoLogger;
 
@@ -19,6 +20,7 @@ export function createLogger(config: Pick<Config, 'logLevel'>, service: string):
         'apiKey',
         '*.apiKey',
       ],
+      mixin: traceFields,
       formatters: { level: (label) => ({ level: label }) },
     },
     destination({ fd: 1, sync: true }),

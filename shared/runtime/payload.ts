@@ -2,6 +2,7 @@
 import type { PayloadRef, PayloadStore } from '../bus/bus.ts';
 import { TRANSPORT_LIMITS } from '../contract/limits.ts';
 import { waitBriefly } from './brief-wait.ts';
+import { payloadStored } from './metrics.ts';
 
 export type JobPayload = { inline: Uint8Array } | { ref: PayloadRef };
 
@@ -42,7 +43,17 @@ export async function storePayload(
       await iterator.return?.();
     }
   };
-  return { ref: await store.put(whole(), options) };
+  return put(store, whole(), options);
+}
+
+async function put(
+  store: PayloadStore,
+  source: AsyncIterable<Uint8Array>,
+  options: { volatile: boolean },
+): Promise<JobPayload> {
+  const ref = await store.put(source, options);
+  payloadStored.inc(ref.size);
+  return { ref };
 }
 
 /** Like `storePayload`, for bytes that are in memory already. */
@@ -56,7 +67,7 @@ export async function packPayload(
     for (let at = 0; at < bytes.byteLength; at += TRANSPORT_LIMITS.objectChunkBytes)
       yield bytes.subarray(at, at + TRANSPORT_LIMITS.objectChunkBytes);
   };
-  return { ref: await store.put(chunks(), options) };
+  return put(store, chunks(), options);
 }
 
 /** The payload's bytes as they come; `until` as in `PayloadStore.get`. @throws PayloadMissingError */

@@ -1,11 +1,13 @@
 // Writes the tables of docs/ from the code that they describe (`npm run docs`), so that a page can never name a variable or a limit that is not there.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { z } from 'zod';
 import { ERROR_CODES } from '#shared/contract/errors.ts';
 import { FORMATS } from '#shared/contract/formats.ts';
 import * as limits from '#shared/contract/limits.ts';
 import { environmentSchema } from '#shared/runtime/config.ts';
+import { METRICS } from '#shared/runtime/metrics.ts';
 import { chartReadme } from './chart.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -97,6 +99,61 @@ ${table(
 `;
 }
 
+/** Of the metrics that prom-client adds, those that dashboards show and every system has. */
+const PROCESS_METRICS = [
+  'process_cpu_seconds_total',
+  'process_resident_memory_bytes',
+  'process_start_time_seconds',
+  'nodejs_eventloop_lag_p99_seconds',
+];
+
+async function processMetrics(): Promise<string[][]> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const shown = await registry.getMetricsAsJSON();
+  return PROCESS_METRICS.map((wanted) => {
+    const found = shown.find(({ name }) => name === wanted);
+    if (!found) throw new Error(`no process metric ${wanted}`);
+    return [`\`${wanted}\``, String(found.type), found.help];
+  });
+}
+
+async function metricsPage(): Promise<string> {
+  const sets = new Map<string, readonly string[]>();
+  const labelled = (label: string, values: readonly string[] | undefined): string => {
+    if (!values) return `\`${label}\``;
+    if (values.length > 8) sets.set(label, [...new Set([...(sets.get(label) ?? []), ...values])]);
+    return values.length > 8
+      ? `\`${label}\` (below)`
+      : `\`${label}\`: ${values.map((value) => `\`${value}\``).join(' ')}`;
+  };
+  const rows = METRICS.map(({ name, type, labels, help }) => [
+    `\`${name}\``,
+    type,
+    Object.entries(labels)
+      .map(([label, values]) => labelled(label, values))
+      .join('; '),
+    help,
+  ]);
+  const values = [...sets].map(([label, known]) => [`\`${label}\``, known.map((value) => `\`${value}\``).join(' ')]);
+  return `# Metrics
+
+Every metric at \`/metrics\`, from \`shared/runtime/metrics.ts\`. Units are seconds and bytes; a histogram's buckets run from 0.05 to 300 s. A label takes the values that are named here and no others, whatever is sent: no request can make a series. Alerts and recording rules are in \`charts/parsemesh/rules\`, dashboards in \`charts/parsemesh/dashboards\`.
+
+${table(['metric', 'type', 'labels', 'what it tells'], rows)}
+
+## Labels with many values
+
+${table(['label', 'values'], values)}
+
+## Of the process
+
+Each process also shows what Node.js and the system know of it, among it:
+
+${table(['metric', 'type', 'what it tells'], await processMetrics())}
+`;
+}
+
 /** Path and text of every generated page. */
 export async function pages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
@@ -104,6 +161,7 @@ export async function pages(): Promise<ReadonlyMap<string, string>> {
     ['docs/limits.md', await limitsPage()],
     ['docs/formats-and-errors.md', referencePage()],
     ['charts/parsemesh/README.md', await chartReadme()],
+    ['docs/metrics.md', await metricsPage()],
   ]);
 }
 

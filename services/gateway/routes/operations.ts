@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
-import { registry } from '#shared/runtime/metrics.ts';
+import { scrape } from '#shared/runtime/metric-sources.ts';
 import { errorBody, sendJson } from '../answer.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -17,8 +17,8 @@ export function operationsHandlers(ready: () => Readiness): Record<'/livez' | '/
       sendJson(response, refusal.status, errorBody(refusal));
     },
     '/metrics': async (_request, response) => {
-      const text = await registry.metrics();
-      response.writeHead(200, { 'Content-Type': registry.contentType, 'Content-Length': Buffer.byteLength(text) });
+      const { contentType, text } = await scrape();
+      response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(text) });
       response.end(text);
     },
   };

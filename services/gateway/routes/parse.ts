@@ -8,6 +8,7 @@ import type { Config } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { creditsCharged, limitRefusals, uploadedBytes } from '#shared/runtime/metrics.ts';
 import { type JobPayload, openPayload, releasePayload } from '#shared/runtime/payload.ts';
+import { inSpan } from '#shared/runtime/traces.ts';
 import { holdAnswer, inviteBody, isCancelled, sendAnswer, toParseError } from '../answer.ts';
 import { auditParse, type ParseFacts } from '../audit.ts';
 import { authenticate, requirePermission } from '../auth/bearer.ts';
@@ -20,7 +21,7 @@ import { runPipeline } from '../pipeline.ts';
 import { assembleMetadata, writeAnswer } from '../record.ts';
 import { checkSchema } from '../schema-check.ts';
 import type { PumpLimits } from '../upload/pump.ts';
-import { receiveUpload, type Upload } from '../upload/receive.ts';
+import { receiveUpload, type Upload, type UploadRules } from '../upload/receive.ts';
 
 export interface ParseRoute {
   config: Pick<Config, 'llm'>;
@@ -41,10 +42,13 @@ interface Work {
   checksMs: number;
 }
 
+/** The limit behind a refusal, as the metric calls it. */
 const LIMIT_CODES: Partial<Record<ParseError['code'], string>> = {
   PAYMENT_REQUIRED: 'credits',
   RATE_LIMIT_EXCEEDED: 'rate',
   CONCURRENCY_LIMIT_REACHED: 'concurrency',
+  PAYLOAD_TOO_LARGE: 'upload_size',
+  DOCUMENT_TOO_COMPLEX: 'document',
 };
 
 /** What of the options the key or this server refuses. @throws ParseError 403, 422, 400 */
@@ -65,7 +69,9 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
   const convert = async (upload: Upload, work: Work, context: RequestContext, deadline: number) => {
     const { key, facts } = work;
     const { signal } = context;
-    const place = await route.concurrency.take(key, { id: context.claim, deadline, signal });
+    const place = await inSpan('wait for a place', {}, () =>
+      route.concurrency.take(key, { id: context.claim, deadline, signal }),
+    );
     try {
       facts.queuedMs = place.waitedMs;
       return await runPipeline(upload, { transport, requestId: context.id, deadline, signal });
@@ -81,16 +87,17 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     work: Work,
   ): Promise<void> => {
     const { key, credit, facts } = work;
-    const upload = await receiveUpload(request, {
+    const receive = {
       payloads: transport.payloads,
       invite: () => inviteBody(request, response),
       volatileUntilKnown: key.allow.includes('zdr'),
-      accept: (options) => {
+      accept: (options: ParseOptions) => {
         facts.options = options;
         acceptOptions(options, key, route.config);
       },
       ...(route.uploadLimits ? { limits: route.uploadLimits } : {}),
-    });
+    } satisfies UploadRules;
+    const upload = await inSpan('receive upload', {}, () => receiveUpload(request, receive));
     facts.upload = upload;
     facts.uploadMs = Date.now() - context.startedAt;
     uploadedBytes.inc(upload.bytes);
@@ -139,8 +146,8 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     } catch (error) {
       const known = toParseError(error);
       outcome = isCancelled(error) ? 'cancelled' : known.code;
-      const limit = LIMIT_CODES[known.code];
-      if (limit) limitRefusals.inc({ limit });
+      const reason = LIMIT_CODES[known.code];
+      if (reason) limitRefusals.inc({ reason });
       throw error;
     } finally {
       if (credit) await waitBriefly(credit.release());

@@ -19,6 +19,8 @@ import { jsonCopy } from '../json-copy.ts';
 interface Entry {
   message: JobMessage;
   options: RequestOptions;
+  /** Epoch milliseconds. */
+  askedAt: number;
   attempts: number;
   /** Nobody waits for it any more. */
   settled: boolean;
@@ -76,6 +78,7 @@ class MemoryBus implements Bus {
       const entry: Entry = {
         message: { ...message, header: jsonCopy(message.header) },
         options,
+        askedAt: Date.now(),
         attempts: 0,
         settled: false,
         seenWorker: this.workers(name) > 0,
@@ -119,7 +122,14 @@ class MemoryBus implements Bus {
 
   async depth(name: string): Promise<QueueDepth> {
     const queue = this.#queues.get(name);
-    return { pending: queue ? queue.waiting.size + queue.again.size : 0, running: queue?.running.size ?? 0 };
+    if (!queue) return { pending: 0, running: 0, oldestMs: 0 };
+    const now = Date.now();
+    const oldest = Math.min(first(queue.waiting)?.askedAt ?? now, first(queue.again)?.askedAt ?? now);
+    return {
+      pending: queue.waiting.size + queue.again.size,
+      running: queue.running.size,
+      oldestMs: Math.max(0, now - oldest),
+    };
   }
 
   connected(): boolean {

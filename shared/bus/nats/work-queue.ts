@@ -1,6 +1,6 @@
 // The requester's side of work queues over JetStream: publishes jobs, hears their answers, cancels what nobody wants any more.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JetStreamApiError } from '@nats-io/jetstream';
+import { type ConsumerInfo, JetStreamApiError } from '@nats-io/jetstream';
 import { type Msg, nuid } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import {
@@ -189,19 +189,29 @@ class NatsBus implements Bus {
 
   async depth(queue: string): Promise<QueueDepth> {
     checkQueueName(queue);
-    const depth: QueueDepth = { pending: 0, running: 0 };
+    const depth: QueueDepth = { pending: 0, running: 0, oldestMs: 0 };
     try {
       await this.#makeConsumers(queue);
-      for (const stream of [JOB_STREAMS.durable, JOB_STREAMS.volatile]) {
-        const info = await this.#link.manager.consumers.info(stream, queue);
+      for (const kind of ['durable', 'volatile'] as const) {
+        const info = await this.#link.manager.consumers.info(JOB_STREAMS[kind], queue);
         depth.pending += info.num_pending;
         depth.running += info.num_ack_pending;
+        if (info.num_pending > 0) depth.oldestMs = Math.max(depth.oldestMs, await this.#oldestMs(kind, queue, info));
       }
     } catch (cause) {
       this.#made.delete(queue);
       throw new BusUnavailableError('the message bus did not tell the depth of the queue', { cause });
     }
     return depth;
+  }
+
+  /** How long the first job that no worker was given waits, by the server's clock where it tells it (2.10 and later). */
+  async #oldestMs(kind: keyof Pair, queue: string, info: ConsumerInfo): Promise<number> {
+    const next = { seq: info.delivered.stream_seq + 1, next_by_subj: jobSubject(kind, queue) };
+    const first = await this.#link.manager.streams.getMessage(JOB_STREAMS[kind], next);
+    if (!first) return 0;
+    const now = info.ts === undefined ? Date.now() : Date.parse(info.ts);
+    return Math.max(0, now - first.time.getTime());
   }
 
   connected(): boolean {

@@ -1,6 +1,7 @@
 // A queue's isolated processes: kept warm between jobs, replaced when they crash, wear out or idle, so that a bad document costs one process and its slot comes back.
 import { ParseError } from '../../contract/errors.ts';
 import type { Logger } from '../log.ts';
+import { showProcesses } from '../metric-sources.ts';
 import { processEnds } from '../metrics.ts';
 import {
   type EndReason,
@@ -10,8 +11,8 @@ import {
   type JobServices,
   ProcessEndedError,
   type ProcessSpec,
-  residentMiB,
 } from './process.ts';
+import { residentMiB } from './process-memory.ts';
 
 const IDLE_MS = 5 * 60_000;
 /** Between asking a job to stop and killing it. */
@@ -26,11 +27,17 @@ export class ProcessPool {
   readonly #idle: IsolatedProcess[] = [];
   readonly #all = new Set<IsolatedProcess>();
   readonly #idleTimers = new Map<IsolatedProcess, NodeJS.Timeout>();
+  readonly #endShowing: () => void;
   #closed = false;
 
   constructor(spec: ProcessSpec, log: Logger) {
     this.#spec = spec;
     this.#log = log;
+    this.#endShowing = showProcesses({
+      queue: spec.queue,
+      memoryMiB: spec.memoryMiB,
+      pids: () => [...this.#all].flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
+    });
   }
 
   /** Processes that are there, busy or idle. */
@@ -50,7 +57,10 @@ export class ProcessPool {
   #start(): IsolatedProcess {
     const started = new IsolatedProcess(this.#spec);
     this.#all.add(started);
-    void started.exited().then(() => this.#forget(started));
+    void started.exited().then(() => {
+      processEnds.inc({ queue: this.#spec.queue, reason: started.endReason ?? (started.served ? 'crash' : 'start') });
+      this.#forget(started);
+    });
     return started;
   }
 
@@ -82,7 +92,6 @@ export class ProcessPool {
   async #retire(old: IsolatedProcess, reason: EndReason): Promise<void> {
     const at = this.#idle.indexOf(old);
     if (at >= 0) this.#idle.splice(at, 1);
-    processEnds.inc({ queue: this.#spec.queue, reason });
     await old.retire(reason);
   }
 
@@ -107,7 +116,6 @@ export class ProcessPool {
           worker.end('worn');
           throw error;
         }
-        processEnds.inc({ queue: this.#spec.queue, reason: error.reason });
         this.#log.warn(
           {
             requestId,
@@ -181,5 +189,6 @@ export class ProcessPool {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#all].map((old) => this.#retire(old, 'drain')));
+    this.#endShowing();
   }
 }

@@ -1,17 +1,16 @@
 // One isolated conversion process as its service sees it: started, given a job, watched for memory and time, and killed with all that it started.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ErrorRecord } from '../../contract/errors.ts';
 import type { Job, QueueName } from '../../contract/jobs.ts';
 import type { LoggedCause } from '../cause.ts';
 import { collectBody, type Frame, FrameWriter, type Order, PeerGoneError, type Report, readFrames } from './frames.ts';
+import { residentMiB } from './process-memory.ts';
 
 const CHILD_ENTRY = fileURLToPath(new URL('./child.ts', import.meta.url));
 const MEMORY_CHECK_MS = 250;
-const PAGE_MIB = 4096 / (1024 * 1024);
 const STDERR_TAIL = 4096;
 
 export interface ProcessSpec {
@@ -61,25 +60,6 @@ export interface JobServices<Stored> {
   ): Promise<{ ok: true; reply: unknown; payload: Uint8Array } | { ok: false; error: ErrorRecord }>;
 }
 
-/** Resident MiB of a process and everything below it; 0 where the system does not tell. */
-export async function residentMiB(pid: number): Promise<number> {
-  try {
-    const [statm, children] = await Promise.all([
-      readFile(`/proc/${pid}/statm`, 'utf8'),
-      readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => ''),
-    ]);
-    const below = await Promise.all(
-      children
-        .split(' ')
-        .filter(Boolean)
-        .map((child) => residentMiB(Number(child))),
-    );
-    return Number(statm.split(' ')[1]) * PAGE_MIB + below.reduce((sum, size) => sum + size, 0);
-  } catch {
-    return 0;
-  }
-}
-
 export class IsolatedProcess {
   readonly #child: ChildProcess;
   readonly #out: FrameWriter<Order>;
@@ -92,6 +72,8 @@ export class IsolatedProcess {
   #onCall: JobServices<unknown>['call'] | undefined;
   #failJob: ((error: ProcessEndedError) => void) | undefined;
   ended = false;
+  /** It became ready. */
+  served = false;
   jobsDone = 0;
 
   constructor(spec: ProcessSpec) {
@@ -133,6 +115,11 @@ export class IsolatedProcess {
     });
   }
 
+  /** Why it is ended; undefined while nobody asked for it. */
+  get endReason(): EndReason | undefined {
+    return this.#endReason;
+  }
+
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -157,8 +144,10 @@ export class IsolatedProcess {
     try {
       for await (const frame of readFrames<Report>(socket)) {
         const report = frame.header;
-        if (report.type === 'ready') isReady();
-        else if (report.type === 'result') await this.#onResult?.(frame);
+        if (report.type === 'ready') {
+          this.served = true;
+          isReady();
+        } else if (report.type === 'result') await this.#onResult?.(frame);
         else {
           const { call, queue, job } = report;
           const payload = await collectBody(frame);

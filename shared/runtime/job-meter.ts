@@ -1,0 +1,73 @@
+// Counts one attempt at one job in every metric that it belongs to.
+import type { Delivery } from '../bus/bus.ts';
+import type { Job, OcrPage, QueueName, RecordHead } from '../contract/jobs.ts';
+import { PII_ENTITIES } from '../contract/options.ts';
+import {
+  cancelledJobs,
+  codeLabel,
+  conversionDuration,
+  conversions,
+  formatLabel,
+  jobDuration,
+  jobs,
+  jobsInFlight,
+  ocrPageDuration,
+  ocrPages,
+  redactions,
+  redeliveries,
+} from './metrics.ts';
+
+export class JobMeter {
+  readonly #queue: QueueName;
+  readonly #delivery: Delivery;
+  readonly #startedAt = performance.now();
+  #outcome = 'OK';
+  #empty = false;
+
+  constructor(queue: QueueName, delivery: Delivery) {
+    this.#queue = queue;
+    this.#delivery = delivery;
+    jobsInFlight.inc({ queue });
+    if (delivery.attempt > 1) redeliveries.inc({ queue });
+  }
+
+  /** `OK`, or the error code. */
+  get outcome(): string {
+    return this.#outcome;
+  }
+
+  /** What an isolated process replies is not believed further than its shape goes. */
+  replied(job: Job, reply: unknown): void {
+    if (job.kind === 'ocr') this.#empty = (reply as Partial<OcrPage> | undefined)?.lines?.length === 0;
+    if (job.kind !== 'redact') return;
+    const counts = (reply as Partial<RecordHead> | undefined)?.metadata?.piiRedactions;
+    if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) return;
+    for (const entity of PII_ENTITIES) {
+      const count = counts[entity];
+      if (typeof count === 'number' && count > 0) redactions.inc({ entity }, count);
+    }
+  }
+
+  failed(code: string): void {
+    this.#outcome = codeLabel(code);
+  }
+
+  end(job: Job): void {
+    const queue = this.#queue;
+    const outcome = this.#outcome;
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    jobsInFlight.dec({ queue });
+    jobs.inc({ queue, outcome });
+    jobDuration.observe({ queue }, seconds);
+    if (this.#delivery.signal.aborted)
+      cancelledJobs.inc({ queue, reason: Date.now() >= this.#delivery.deadline ? 'deadline' : 'cancelled' });
+    if (job.kind === 'convert') {
+      const format = formatLabel(job.extension);
+      conversions.inc({ format, outcome });
+      conversionDuration.observe({ format }, seconds);
+    } else if (job.kind === 'ocr') {
+      ocrPages.inc({ outcome: this.#empty ? 'EMPTY' : outcome });
+      ocrPageDuration.observe(seconds);
+    }
+  }
+}
