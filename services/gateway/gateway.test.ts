@@ -135,6 +135,29 @@ test('pipelined requests are answered in order', async () => {
   assert.deepEqual(reply.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 404']);
 });
 
+test('a drain that lingers is not ready, and answers what comes, each time the last of its connection', async () => {
+  const own = await startTestGateway({ opsPort: 0, drainLingerMs: 2_000 });
+  const ops = { url: own.gateway.opsUrl ?? '', key: own.key };
+  const held = connect(own.gateway.port, '127.0.0.1');
+  let reply = '';
+  held.on('data', (chunk) => {
+    reply += chunk;
+  });
+  held.write('GET /nope HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(held, 'data');
+  assert.doesNotMatch(reply, /Connection: close/);
+  const drained = own.gateway.drain();
+  assert.equal((await send(ops, { method: 'GET', path: '/readyz' })).status, 503);
+  successData(await parse(own, { file: html, fileName: 'a.html' }));
+  held.write('GET /nope HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(held, 'close');
+  assert.equal(reply.match(/HTTP\/1\.1 404/g)?.length, 2);
+  assert.match(reply, /Connection: close/);
+  await drained;
+  await assert.rejects(send(own, { method: 'GET', path: '/v2/parse/formats' }), 'no connection is taken any more');
+  await own.stop();
+});
+
 test('a drain finishes what runs, refuses what comes and then closes', async () => {
   const started = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();

@@ -9,6 +9,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import { MEMORY_LIMITS_MIB, REQUEST_LIMITS } from '#shared/contract/limits.ts';
@@ -31,7 +32,7 @@ import { parseHandler } from './routes/parse.ts';
 import type { PumpLimits } from './upload/pump.ts';
 
 export interface GatewayOptions {
-  config: Pick<Config, 'host' | 'port' | 'opsHost' | 'opsPort' | 'keysFile' | 'apiKey' | 'llm'>;
+  config: Pick<Config, 'host' | 'port' | 'opsHost' | 'opsPort' | 'keysFile' | 'apiKey' | 'llm' | 'drainLingerMs'>;
   log: Logger;
   transport: Transport;
   /** Where keys come from; the keys file otherwise. */
@@ -47,7 +48,7 @@ export interface Gateway {
   opsUrl: string | undefined;
   /** Value of the key that this start made, to be shown once. */
   firstKey: string | undefined;
-  /** Refuses new work, finishes what runs, closes the listeners. */
+  /** Lingers (`drainLingerMs`), refuses new work, finishes what runs, closes the listeners. */
   drain(): Promise<void>;
 }
 
@@ -123,7 +124,9 @@ function harden(server: Server, listener: RequestListener): Server {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, transport } = options;
   const keys = options.keys ?? (await openFileKeys({ path: config.keysFile, apiKey: config.apiKey, log }));
+  /** Told to stop: not ready, and each answer the last of its connection. */
   let draining = false;
+  let refusing = false;
   const idle = { requests: 0, wake: (): void => undefined };
   const ready = (): Readiness =>
     draining
@@ -145,7 +148,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       label: '/v2/parse',
       method: 'POST',
       handler: (request, response) => {
-        if (draining)
+        if (refusing)
           throw new ParseError(
             'SERVICE_UNAVAILABLE',
             'Service Unavailable: this server is shutting down. Send the request again.',
@@ -210,6 +213,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     firstKey: keys.firstKey,
     async drain() {
       draining = true;
+      // A client that holds a connection open would lose what it sends at the moment of the end; it is told to go first.
+      if (config.drainLingerMs > 0) await sleep(config.drainLingerMs);
+      refusing = true;
       const closed = close(server);
       while (idle.requests > 0) {
         const woken = Promise.withResolvers<void>();

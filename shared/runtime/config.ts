@@ -71,6 +71,9 @@ export const environmentSchema = z.object({
     .max(3_600_000)
     .default(310_000)
     .meta({ description: 'How long SIGTERM waits for running work.' }),
+  DRAIN_LINGER_MS: z.coerce.number().int().min(0).max(60_000).default(0).meta({
+    description: 'How long a gateway that is told to stop takes requests still, each the last of its connection.',
+  }),
   OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().meta({
     description:
       'Turns traces on: an OTLP collector (HTTP, protobuf), up to and without /v1/traces. The other OTEL_EXPORTER_OTLP_ variables (HEADERS, TIMEOUT, COMPRESSION, CERTIFICATE ...) mean what the OpenTelemetry specification says.',
@@ -147,6 +150,7 @@ export interface Config {
   llm: ModelConfig | undefined;
   concurrency: Record<QueueName, number>;
   drainTimeoutMs: number;
+  drainLingerMs: number;
   tracing: TracingConfig | undefined;
 }
 
@@ -194,6 +198,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       enrich: read.ENRICH_CONCURRENCY ?? cores * 4,
     },
     drainTimeoutMs: read.DRAIN_TIMEOUT_MS,
+    drainLingerMs: read.DRAIN_LINGER_MS,
     tracing: readTracing(read),
   };
 }

@@ -147,7 +147,7 @@ test('the chart sets variables that the configuration knows, and KEDA asks for s
   );
   assert.ok(set.includes('HOST') && set.includes('KEYS_SOURCE'), `the variables were found: ${set.join(' ')}`);
   assert.deepEqual(
-    set.filter((name) => !known.has(name) && !name.startsWith('OTEL_')),
+    set.filter((name) => !known.has(name)),
     [],
   );
   const autoscalers = await text(`${CHART}/templates/autoscalers.yaml`);

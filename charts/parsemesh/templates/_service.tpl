@@ -47,6 +47,7 @@ imagePullSecrets:
 {{- $_ := set $env (printf "%s_CONCURRENCY" (upper $name)) ($service.concurrency | toString) -}}
 {{- end -}}
 {{- if eq $name "gateway" -}}
+{{- $_ := set $env "DRAIN_LINGER_MS" (mul (int $service.preStopSeconds) 1000 | toString) -}}
 {{- $_ := set $env "KEYS_SOURCE" "kubernetes" -}}
 {{- $_ := set $env "KEYS_NAMESPACE" (include "parsemesh.keysNamespace" $root) -}}
 {{- $_ := set $env "KEYS_SELECTOR" $root.Values.keys.selector -}}

@@ -84,6 +84,7 @@ export async function startTestGateway(
     log?: Logger;
     llm?: Config['llm'];
     opsPort?: number;
+    drainLingerMs?: number;
     uploadLimits?: GatewayOptions['uploadLimits'];
     queues?: readonly QueueName[];
   } = {},
@@ -94,6 +95,7 @@ export async function startTestGateway(
     ...readConfig({ PORT: '0', KEYS_FILE: keysFile, LOG_LEVEL: 'silent' }),
     llm: options.llm,
     opsPort: options.opsPort,
+    drainLingerMs: options.drainLingerMs ?? 0,
   };
   const transport = createMemoryTransport();
   for (const queue of options.queues ?? (['html', 'pdf', 'office', 'csv', 'pii', 'enrich'] as const))
