@@ -1,13 +1,17 @@
-// `npm run keys`: makes, lists and revokes API keys in the keys file that a running gateway watches.
+// `npm run keys`: makes, lists and revokes API keys where running gateways look for them: in the keys file, or in Secrets of a cluster.
 import { parseArgs } from 'node:util';
-import { ConfigError, readConfig } from '#shared/runtime/config.ts';
-import { changeKeyFile, KeyFileError, readKeyFile } from './gateway/auth/key-file.ts';
-import { hashToken, makeKey, NEW_KEY_PLAN, PERMISSIONS, planSchema, randomToken } from './gateway/auth/keys.ts';
+import { type Config, ConfigError, readConfig } from '#shared/runtime/config.ts';
+import { KeyFileError } from './gateway/auth/key-file.ts';
+import { type KeyStore, openFileStore } from './gateway/auth/key-store.ts';
+import { makeKey, NEW_KEY_PLAN, PERMISSIONS, planSchema, randomToken } from './gateway/auth/keys.ts';
+import { SecretError } from './gateway/auth/secret.ts';
 
 const USAGE = `usage:
   npm run keys -- create [--team T] [--rate N] [--concurrency N] [--queue N] [--credits N] [--allow ${PERMISSIONS.join(',')}]
+  npm run keys -- create --print-manifest ...   (writes the Secret's manifest instead of making it)
   npm run keys -- list
   npm run keys -- revoke KEY|ID
+  and where keys are Secrets of a cluster, each with: --kubernetes [--namespace N] [--context C]
 rate: requests a minute (${NEW_KEY_PLAN.rate}); concurrency: documents at once (${NEW_KEY_PLAN.concurrency}); queue: requests that may wait (${NEW_KEY_PLAN.queue});
 credits: in all (unlimited); allow: permissions, comma-separated (${NEW_KEY_PLAN.allow.join(',')}); team: keys of a team share its concurrency (a team of its own)`;
 
@@ -16,21 +20,59 @@ class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const day = (timestamp: string): string => timestamp.slice(0, 10);
+const text = { type: 'string' } as const;
+const yes = { type: 'boolean' } as const;
+const PLACE_FLAGS = { kubernetes: yes, namespace: text, context: text };
+const PLAN_FLAGS = { team: text, rate: text, concurrency: text, queue: text, credits: text, allow: text };
 
-function wholeNumber(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,12}$/.test(text)) throw new UsageError(`--${flag} takes a whole number, not "${text}"`);
-  return Number(text);
+interface PlaceFlags {
+  kubernetes?: boolean | undefined;
+  namespace?: string | undefined;
+  context?: string | undefined;
 }
 
-async function create(path: string, args: string[]): Promise<void> {
-  const text = { type: 'string' } as const;
-  const { values } = parseArgs({
-    args,
-    options: { team: text, rate: text, concurrency: text, queue: text, credits: text, allow: text },
-  });
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const day = (timestamp: string): string => timestamp.slice(0, 10);
+
+function wholeNumber(flag: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (!/^\d{1,12}$/.test(value)) throw new UsageError(`--${flag} takes a whole number, not "${value}"`);
+  return Number(value);
+}
+
+/** The configuration with what the flags say of the cluster laid over it. */
+function placeOf(config: Config, flags: PlaceFlags): Config {
+  const inCluster = flags.kubernetes ?? config.keys.source === 'kubernetes';
+  if (!inCluster && (flags.namespace !== undefined || flags.context !== undefined))
+    throw new UsageError('--namespace and --context count only with --kubernetes');
+  return {
+    ...config,
+    keys: {
+      ...config.keys,
+      source: inCluster ? 'kubernetes' : 'file',
+      namespace: flags.namespace ?? config.keys.namespace,
+    },
+  };
+}
+
+async function openStore(config: Config, flags: PlaceFlags): Promise<KeyStore> {
+  const placed = placeOf(config, flags);
+  if (placed.keys.source === 'file') return openFileStore(placed);
+  // The cluster's client takes seconds to load, and most never ask it anything.
+  const { findCluster } = await import('./gateway/auth/cluster.ts');
+  const { openSecretStore } = await import('./gateway/auth/secret-store.ts');
+  return openSecretStore(findCluster(placed.keys, flags.context), say);
+}
+
+async function printManifest(config: Config, flags: PlaceFlags, key: ReturnType<typeof makeKey>): Promise<void> {
+  const { secretManifest } = await import('./gateway/auth/secret-store.ts');
+  const { namespace, selector } = placeOf(config, { ...flags, kubernetes: true }).keys;
+  print(secretManifest(key, { namespace, selector }));
+}
+
+async function create(config: Config, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { ...PLAN_FLAGS, ...PLACE_FLAGS, 'print-manifest': yes } });
   const asked = {
     team: values.team,
     rate: wholeNumber('rate', values.rate) ?? NEW_KEY_PLAN.rate,
@@ -50,16 +92,21 @@ async function create(path: string, args: string[]): Promise<void> {
     throw new UsageError(plan.error.issues.map((issue) => `--${String(issue.path[0])}: ${issue.message}`).join('\n'));
   const token = randomToken();
   const key = makeKey(token, plan.data);
-  await changeKeyFile(path, (keys) => ({ keys: [...(keys ?? []), key], result: undefined }));
-  print(
+  const manifest = values['print-manifest'] === true;
+  if (manifest) await printManifest(config, values, key);
+  else await (await openStore(config, values)).add(key);
+  // A manifest goes into a file, and the key's value may not.
+  const tell = manifest ? say : print;
+  tell(
     `key ${key.id} of team ${key.team}: ${key.rate} requests a minute, ${key.concurrency} at once, ${key.queue} waiting, ${key.credits ?? 'unlimited'} credits, allowed: ${key.allow.join(', ') || 'nothing'}`,
   );
-  print('Its value is shown this once:');
-  print(token);
+  tell('Its value is shown this once:');
+  tell(token);
 }
 
-async function list(path: string): Promise<void> {
-  const keys = (await readKeyFile(path)) ?? [];
+async function list(config: Config, args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: PLACE_FLAGS });
+  const keys = await (await openStore(config, values)).list();
   const rows = keys.map((key) => [
     key.id,
     key.team,
@@ -82,34 +129,34 @@ async function list(path: string): Promise<void> {
     );
 }
 
-async function revoke(path: string, wanted: string | undefined): Promise<void> {
+async function revoke(config: Config, args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args, options: PLACE_FLAGS, allowPositionals: true });
+  const [wanted] = positionals;
   if (wanted === undefined) throw new UsageError(USAGE);
-  const hash = hashToken(wanted);
-  const revoked = await changeKeyFile(path, (keys = []) => {
-    const key = keys.find((one) => one.revokedAt === undefined && (one.sha256 === hash || one.id === wanted));
-    if (!key) return { keys: undefined, result: undefined };
-    const marked = { ...key, revokedAt: new Date().toISOString() };
-    return { keys: keys.map((one) => (one === key ? marked : one)), result: marked };
-  });
+  const revoked = await (await openStore(config, values)).revoke(wanted);
   if (!revoked) throw new UsageError('no live key has this value or id; see: npm run keys -- list');
   print(`revoked key ${revoked.id} of team ${revoked.team}`);
 }
 
 async function main(args: string[]): Promise<void> {
-  const path = readConfig().keysFile;
+  const config = readConfig();
   const [command, ...rest] = args;
-  if (command === 'create') return create(path, rest);
-  if (command === 'list') return list(path);
-  if (command === 'revoke') return revoke(path, rest[0]);
+  if (command === 'create') return create(config, rest);
+  if (command === 'list') return list(config, rest);
+  if (command === 'revoke') return revoke(config, rest);
   throw new UsageError(USAGE);
+}
+
+function isForWhoTyped(error: unknown): boolean {
+  if (error instanceof TypeError && 'code' in error) return String(error.code).startsWith('ERR_PARSE_ARGS');
+  if (error instanceof UsageError || error instanceof ConfigError || error instanceof KeyFileError) return true;
+  return error instanceof SecretError || (error instanceof Error && error.name === 'ClusterError');
 }
 
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const isArgument = error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
-  if (!(isArgument || error instanceof UsageError || error instanceof ConfigError || error instanceof KeyFileError))
-    throw error;
-  process.stderr.write(`${error instanceof Error ? error.message : ''}\n`);
+  if (!isForWhoTyped(error)) throw error;
+  say(error instanceof Error ? error.message : '');
   process.exitCode = 1;
 }

@@ -20,8 +20,7 @@ import { showConnection, showQueues } from '#shared/runtime/metric-sources.ts';
 import { collectProcessMetrics, productVersion, type RouteLabel, showGatewayMetrics } from '#shared/runtime/metrics.ts';
 import { errorBody, sendError } from './answer.ts';
 import { createApp, type Route, setCommonHeaders } from './app.ts';
-import { openFileKeys } from './auth/file-source.ts';
-import type { KeySource } from './auth/keys.ts';
+import { openKeys } from './auth/open-keys.ts';
 import { openContext, requestId } from './context.ts';
 import { createConcurrency } from './limits/concurrency.ts';
 import { countBadRequest, observeRequest } from './observe.ts';
@@ -32,11 +31,12 @@ import { parseHandler } from './routes/parse.ts';
 import type { PumpLimits } from './upload/pump.ts';
 
 export interface GatewayOptions {
-  config: Pick<Config, 'host' | 'port' | 'opsHost' | 'opsPort' | 'keysFile' | 'apiKey' | 'llm' | 'drainLingerMs'>;
+  config: Pick<
+    Config,
+    'host' | 'port' | 'opsHost' | 'opsPort' | 'keys' | 'keysFile' | 'apiKey' | 'llm' | 'drainLingerMs'
+  >;
   log: Logger;
   transport: Transport;
-  /** Where keys come from; the keys file otherwise. */
-  keys?: KeySource;
   /** For tests; REQUEST_LIMITS otherwise. */
   uploadLimits?: Partial<PumpLimits>;
 }
@@ -119,11 +119,11 @@ function harden(server: Server, listener: RequestListener): Server {
 
 /**
  * Opens the API (and the operations port, where one is configured).
- * @throws KeyFileError for a broken keys file; the listener's error where a port is taken
+ * @throws KeyFileError for a broken keys file; ConfigError for a kubeconfig that names no cluster; the listener's error where a port is taken
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, transport } = options;
-  const keys = options.keys ?? (await openFileKeys({ path: config.keysFile, apiKey: config.apiKey, log }));
+  const keys = await openKeys(config, log);
   /** Told to stop: not ready, and each answer the last of its connection. */
   let draining = false;
   let refusing = false;
@@ -131,9 +131,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const ready = (): Readiness =>
     draining
       ? { ok: false, reason: 'draining' }
-      : transport.bus.connected()
-        ? { ok: true }
-        : { ok: false, reason: 'the message bus is away' };
+      : !keys.ready()
+        ? { ok: false, reason: 'the API keys are not loaded yet' }
+        : transport.bus.connected()
+          ? { ok: true }
+          : { ok: false, reason: 'the message bus is away' };
 
   const parse = parseHandler({
     config,

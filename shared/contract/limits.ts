@@ -143,6 +143,19 @@ export const TRANSPORT_LIMITS = {
   stateMemoryTtlMs: 60 * 60_000,
 } as const;
 
+/** How Secrets with API keys are followed. */
+export const KEYS_LIMITS = {
+  /** Milliseconds that one question to the API server may take. */
+  apiTimeoutMs: 10_000,
+  /** Pause after the first fault; doubled with each one up to `retryMaxMs`. */
+  retryBaseMs: 250,
+  retryMaxMs: 5_000,
+  /** Longest pause between two watches where the first ended without a fault. */
+  rewatchMaxMs: 500,
+  /** How often the log says again that the keys are out of reach. */
+  complaintMs: 30_000,
+} as const;
+
 /** Resident memory, in MiB, that one isolated conversion process (with its children) may reach before it is killed. */
 export const MEMORY_LIMITS_MIB = {
   pdf: 2048,

@@ -34,6 +34,22 @@ export const environmentSchema = z.object({
     .default('.parsemesh/keys.json')
     .meta({ description: 'Hashed API keys and their plans; watched.' }),
   API_KEY: z.string().min(8).optional().meta({ description: 'Value of the key made on the first start, for tests.' }),
+  KEYS_SOURCE: z
+    .enum(['file', 'kubernetes'])
+    .default('file')
+    .meta({ description: 'Where API keys come from: KEYS_FILE, or labelled Secrets of a cluster (docs/keys.md).' }),
+  KEYS_NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/)
+    .optional()
+    .meta({ description: 'Namespace of those Secrets (default: the pod’s own, or that of the kubeconfig’s context).' }),
+  KEYS_SELECTOR: z
+    .string()
+    .default('parsemesh.dev/api-key=true')
+    .meta({ description: 'Label selector of those Secrets.' }),
+  KUBECONFIG: z.string().optional().meta({
+    description: 'Kubeconfig file for those Secrets outside a cluster (default: ~/.kube/config); a pod needs none.',
+  }),
   NATS_URL: z
     .string()
     .optional()
@@ -138,12 +154,21 @@ export interface TracingConfig {
   queueSize: number;
 }
 
+/** Where API keys are, where they are Secrets. */
+export interface KeysConfig {
+  source: 'file' | 'kubernetes';
+  namespace: string | undefined;
+  selector: string;
+  kubeConfigFile: string | undefined;
+}
+
 export interface Config {
   host: string;
   port: number;
   opsPort: number | undefined;
   opsHost: string;
   logLevel: (typeof LOG_LEVELS)[number];
+  keys: KeysConfig;
   keysFile: string;
   apiKey: string | undefined;
   natsUrl: string | undefined;
@@ -174,6 +199,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const read = result.data;
   if (read.LLM_BASE_URL && !read.LLM_MODEL)
     throw new ConfigError('configuration: LLM_BASE_URL needs LLM_MODEL, the name of the model to ask');
+  if (read.API_KEY && read.KEYS_SOURCE === 'kubernetes')
+    throw new ConfigError('configuration: API_KEY makes a key in KEYS_FILE, and KEYS_SOURCE=kubernetes reads none');
   const cores = availableParallelism();
   return {
     host: read.HOST,
@@ -181,6 +208,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     opsPort: read.OPS_PORT,
     opsHost: read.OPS_HOST ?? read.HOST,
     logLevel: read.LOG_LEVEL,
+    keys: {
+      source: read.KEYS_SOURCE,
+      namespace: read.KEYS_NAMESPACE,
+      selector: read.KEYS_SELECTOR,
+      kubeConfigFile: read.KUBECONFIG,
+    },
     keysFile: resolve(read.KEYS_FILE),
     apiKey: read.API_KEY,
     natsUrl: read.NATS_URL,

@@ -67,6 +67,8 @@ ${section('Of a document', limits.DOCUMENT_LIMITS)}
 
 ${section('Of the insides', limits.TRANSPORT_LIMITS)}
 
+${section('Of API keys in Secrets', limits.KEYS_LIMITS)}
+
 ${section('Memory of one conversion, in MiB', limits.MEMORY_LIMITS_MIB)}
 `;
 }

@@ -8,9 +8,15 @@ const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
 
 /**
  * The key a request carries.
- * @throws ParseError UNAUTHORIZED where it is missing, malformed, unknown or revoked
+ * @throws ParseError UNAUTHORIZED where it is missing, malformed, unknown or revoked; SERVICE_UNAVAILABLE before any key is known
  */
 export function authenticate(request: IncomingMessage, keys: KeySource): Key {
+  if (!keys.ready())
+    throw new ParseError(
+      'SERVICE_UNAVAILABLE',
+      'Service Unavailable: this server has not loaded its API keys yet. Send the request again.',
+      { retryAfterSeconds: 5 },
+    );
   const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
   const key = token === undefined ? undefined : keys.find(token);
   if (!key) throw new ParseError('UNAUTHORIZED');

@@ -76,6 +76,7 @@ export async function openFileKeys(options: {
   }
   return {
     find: (token) => ring.find(token),
+    ready: () => true,
     firstKey: prepared.firstKey,
     close: async () => {
       clearInterval(poll);

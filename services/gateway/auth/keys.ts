@@ -38,6 +38,8 @@ export type Key = z.infer<typeof keySchema>;
 export interface KeySource {
   /** The live key with this value, or undefined where it is unknown or revoked. */
   find(token: string): Key | undefined;
+  /** Whether the keys were read once; before that nobody can be told from a stranger. */
+  ready(): boolean;
   /** The value of a key that was made on this start, for the operator to see once. */
   readonly firstKey: string | undefined;
   close(): Promise<void>;
