@@ -8,9 +8,11 @@ import {
   DeadlineError,
   NoWorkerError,
   PayloadMissingError,
+  StoreFullError,
 } from '#shared/bus/bus.ts'; // prettier-ignore
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { storeFull } from '#shared/runtime/dispatch.ts';
 import { countStreamed } from '#shared/runtime/streaming.ts';
 
 const RETRY_SOON_SECONDS = 2;
@@ -37,6 +39,7 @@ export function toParseError(error: unknown): ParseError {
         retryAfterSeconds: RETRY_SOON_SECONDS,
       },
     );
+  if (error instanceof StoreFullError) return storeFull(error);
   if (error instanceof DeadlineError) return new ParseError('REQUEST_TIMEOUT', undefined, { cause: error });
   if (error instanceof AbandonedError) return new ParseError('CONVERSION_FAILED', undefined, { cause: error });
   return new ParseError('UNKNOWN_ERROR', undefined, { cause: error });

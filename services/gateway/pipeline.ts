@@ -49,15 +49,16 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
   const { fields, drop } = plannedFields(options, format.service);
 
   const stage = async (queue: QueueName, job: Job, input: JobPayload): Promise<ParsedRecord> => {
+    const release = (): Promise<void> => releasePayload(transport.payloads, input);
+    const asked = { deadline, signal, volatile: options.zeroDataRetention };
     try {
-      const { reply, payload } = await dispatch<RecordHead>(transport, queue, job, input, {
-        deadline,
-        signal,
-        volatile: options.zeroDataRetention,
-      });
+      const { reply, payload } = await dispatch<RecordHead>(transport, queue, job, input, asked);
+      await release();
       return { head: reply, fields: payload };
-    } finally {
-      await releasePayload(transport.payloads, input);
+    } catch (error) {
+      // Who is owed an error is not kept waiting for the tidying.
+      void release();
+      throw error;
     }
   };
 

@@ -87,7 +87,10 @@ export interface PutOptions {
 
 /** Bytes too large for a message, kept until deleted or swept by age. */
 export interface PayloadStore {
-  /** Stores a stream chunk by chunk, never whole in memory unless `volatile` demands it. A source that throws leaves nothing behind. */
+  /**
+   * Stores a stream chunk by chunk, never whole in memory unless `volatile` demands it. A source that throws leaves nothing behind.
+   * @throws StoreFullError, and nothing of the stream is left
+   */
   put(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<PayloadRef>;
   /**
    * The bytes, chunk by chunk. Where the store goes away in between, reading goes on when it is back, up to `until` (epoch milliseconds; absent: not at all).
@@ -139,6 +142,10 @@ export class AbandonedError extends Error {
 }
 export class BusUnavailableError extends Error {
   override readonly name = 'BusUnavailableError';
+}
+/** The store has no room for more; there will be when others are done. */
+export class StoreFullError extends Error {
+  override readonly name = 'StoreFullError';
 }
 export class PayloadMissingError extends Error {
   override readonly name = 'PayloadMissingError';

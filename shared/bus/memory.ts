@@ -7,12 +7,14 @@ import { createMemoryBus } from './memory/work-queue.ts';
 export interface MemoryTransportOptions {
   /** Where the private folder for large payloads is made; the system's temporary folder unless named. */
   folder?: string;
+  /** Bytes of volatile payloads held at once; TRANSPORT_LIMITS otherwise. */
+  volatileBytes?: number;
 }
 
 /** A transport whose three parts live in this process; large payloads that may touch a disk go to private files. */
 export function createMemoryTransport(options: MemoryTransportOptions = {}): Transport {
   const bus = createMemoryBus();
-  const payloads = createMemoryPayloadStore(options.folder);
+  const payloads = createMemoryPayloadStore(options);
   const state = createMemorySharedState();
   return {
     kind: 'memory',

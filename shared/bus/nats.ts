@@ -15,6 +15,8 @@ export interface NatsTransportOptions {
   log?: BusLog;
   /** Copies of every stream; more than 1 needs a NATS cluster. */
   replicas?: number;
+  /** Bytes of volatile payloads that the server holds at once; TRANSPORT_LIMITS otherwise. One deployment, one number. */
+  volatileBytes?: number;
 }
 
 /**

@@ -139,6 +139,13 @@ export const TRANSPORT_LIMITS = {
   answerPatienceMs: 5_000,
   /** How long a read or change of shared state is tried while the bus is away. */
   statePatienceMs: 5_000,
+  /**
+   * Bytes of zero-data-retention payloads (uploads and what is made of them) that memory holds together: of all gateways and
+   * workers in the bus's store, or of the one process. A server with less memory for its streams holds what it has. Past it: 503 with Retry-After.
+   */
+  volatilePayloadBytes: 1024 * MiB,
+  /** Bytes of zero-data-retention jobs that wait in the bus's memory. Past it a job waits for room, until its request's timeout: 503. */
+  volatileJobBytes: 256 * MiB,
   /** Shared values with a longer time to live than this are kept on disk, so that a restarted bus still has them. */
   stateMemoryTtlMs: 60 * 60_000,
 } as const;

@@ -1,11 +1,37 @@
-// Lets an answer wait for the tidying behind it only briefly: a bus that is away must not hold back what the caller is owed.
+// Bounds waits: a bus that is away must hold back what a caller is owed neither past its deadline nor for mere tidying.
 
 const PATIENCE_MS = 200;
 
 /** Resolves when `tidying` has ended in whatever way, or after a moment; the rest of it goes on unheard. Never rejects. */
 export async function waitBriefly(tidying: Promise<unknown>): Promise<void> {
-  const moment = Promise.withResolvers<void>();
-  const timer = setTimeout(moment.resolve, PATIENCE_MS);
-  await Promise.race([tidying.catch(() => undefined), moment.promise]);
-  clearTimeout(timer);
+  await waitUntil(
+    tidying.catch(() => undefined),
+    Date.now() + PATIENCE_MS,
+  );
+}
+
+/**
+ * Resolves when `work` is done or `until` (epoch milliseconds) comes; the rest of it goes on unheard.
+ * @returns whether it was done
+ * @throws what `work` throws by then
+ */
+export async function waitUntil(work: Promise<unknown>, until: number): Promise<boolean> {
+  const moment = Promise.withResolvers<false>();
+  const timer = setTimeout(() => moment.resolve(false), Math.max(0, until - Date.now()));
+  // What it throws later is nobody's any more.
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work.then(() => true), moment.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * What `work` gives.
+ * @throws what `late` makes once `until` (epoch milliseconds) comes first; the rest of the work goes on unheard
+ */
+export async function orLate<T>(work: Promise<T>, until: number, late: () => Error): Promise<T> {
+  if (await waitUntil(work, until)) return work;
+  throw late();
 }

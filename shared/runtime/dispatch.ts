@@ -7,6 +7,7 @@ import {
   NoWorkerError,
   PayloadMissingError,
   type PayloadRef,
+  StoreFullError,
   type Transport,
 } from '../bus/bus.ts';
 import { ParseError } from '../contract/errors.ts';
@@ -44,6 +45,15 @@ export interface DispatchResult<Reply> {
 
 const RETRY_AFTER_SECONDS = 5;
 
+/** What a caller is told where the store has no room. */
+export function storeFull(cause: StoreFullError): ParseError {
+  return new ParseError(
+    'SERVICE_UNAVAILABLE',
+    `Service Unavailable: the documents at work take up all the room that this server has for them. Please wait ${RETRY_AFTER_SECONDS} s and send the request again.`,
+    { cause, retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
+}
+
 /** What a caller is told of a fault of the way itself; anything else comes back as it was. */
 export function transportError(error: unknown, queue: string): unknown {
   if (error instanceof DeadlineError)
@@ -64,6 +74,7 @@ export function transportError(error: unknown, queue: string): unknown {
       'Service Unavailable: the message bus does not answer. Try again later.',
       { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS },
     );
+  if (error instanceof StoreFullError) return storeFull(error);
   if (error instanceof AbandonedError)
     return new ParseError(
       'CONVERSION_FAILED',

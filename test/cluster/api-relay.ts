@@ -18,7 +18,10 @@ export interface ApiRelay {
   close(): Promise<void>;
 }
 
-const GONE = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' } };
+const GONE = {
+  type: 'ERROR',
+  object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' },
+};
 
 /** @param server `https://host:port` of the API server @param ca PEM, or undefined to accept any certificate */
 export async function startApiRelay(server: string, ca: string | Buffer | undefined): Promise<ApiRelay> {

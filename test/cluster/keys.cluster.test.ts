@@ -9,7 +9,13 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { CoreV1Api, KubeConfig, PatchStrategy, RbacAuthorizationV1Api, setHeaderOptions } from '@kubernetes/client-node';
+import {
+  CoreV1Api,
+  KubeConfig,
+  PatchStrategy,
+  RbacAuthorizationV1Api,
+  setHeaderOptions,
+} from '@kubernetes/client-node';
 import { KEYS_LIMITS } from '#shared/contract/limits.ts';
 import { errorBody, parse, send, successData } from '../harness/client.ts';
 import { type Product, startProduct } from '../harness/product.ts';
@@ -61,7 +67,8 @@ describe('keys in Secrets', { skip }, () => {
     const hash = createHash('sha256').update(key).digest('base64');
     const { items } = await core.listNamespacedSecret({ namespace });
     const found = items.find(
-      ({ data }) => Buffer.from(data?.sha256 ?? '', 'base64').toString() === Buffer.from(hash, 'base64').toString('hex'),
+      ({ data }) =>
+        Buffer.from(data?.sha256 ?? '', 'base64').toString() === Buffer.from(hash, 'base64').toString('hex'),
     );
     return found?.metadata?.name ?? assert.fail('the key has no Secret');
   };

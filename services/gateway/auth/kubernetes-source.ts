@@ -1,13 +1,6 @@
 // Keys from labelled Secrets, followed by an informer, so that a revoked key is refused within a second and an API server that is away stops nobody.
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  ApiException,
-  ListWatch,
-  Observable,
-  type ObservableMiddleware,
-  type V1Secret,
-  Watch,
-} from '@kubernetes/client-node';
+import { ListWatch, Observable, type ObservableMiddleware, type V1Secret, Watch } from '@kubernetes/client-node';
 import { KEYS_LIMITS } from '#shared/contract/limits.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { describeFault, type KeysPlace } from './cluster.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Secret } from '@kubernetes/client-node';
-import { SecretRing } from './kubernetes-source.ts';
 import { type Key, makeKey, NEW_KEY_PLAN, randomToken } from './keys.ts';
+import { SecretRing } from './kubernetes-source.ts';
 import { DEFAULT_SELECTOR, readSecret, SecretError, writeSecret } from './secret.ts';
 
 const HASH = 'ab'.repeat(32);

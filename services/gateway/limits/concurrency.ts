@@ -1,7 +1,7 @@
 // A team's places for documents at work, shared by every gateway: leases that die with their holder and a queue that lets in who came first.
-import type { SharedState } from '#shared/bus/bus.ts';
+import { BusUnavailableError, type SharedState } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import { waitBriefly } from '#shared/runtime/brief-wait.ts';
+import { orLate, waitBriefly } from '#shared/runtime/brief-wait.ts';
 import type { Key } from '../auth/keys.ts';
 import {
   type Claim,
@@ -40,7 +40,8 @@ export interface Concurrency {
   /**
    * Takes a place, waiting for one until the deadline.
    * @param request `deadline` in epoch milliseconds
-   * @throws ParseError CONCURRENCY_LIMIT_REACHED where the queue is full or the wait reached the deadline; the signal's reason
+   * @throws ParseError CONCURRENCY_LIMIT_REACHED where the queue is full or the wait reached the deadline; the signal's reason;
+   * BusUnavailableError where the shared state does not answer, at the deadline at the latest
    */
   take(key: TeamKey, request: { id: string; deadline: number; signal: AbortSignal }): Promise<Place>;
 }
@@ -54,6 +55,7 @@ function refusal(key: TeamKey, freeAt: number, why: string): ParseError {
   );
 }
 
+const outOfReach = (): Error => new BusUnavailableError('the shared state did not answer by the deadline');
 const readClaims = (value: unknown): TeamClaims =>
   typeof value === 'object' && value !== null ? (value as TeamClaims) : NO_CLAIMS;
 const stateKey = (team: string): string => `claims.${Buffer.from(team).toString('hex')}`;
@@ -91,8 +93,8 @@ export function createConcurrency(state: SharedState): Concurrency {
     for (const wake of wakers.get(team) ?? []) wake();
   };
 
-  /** Resolves when a place of the team was given back here, or after LOOK_MS, or at the signal. */
-  const pause = (team: string, signal: AbortSignal): Promise<void> =>
+  /** Resolves when a place of the team was given back here, or after `ms`, or at the signal. */
+  const pause = (team: string, ms: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const waiting = wakers.get(team) ?? new Set();
       wakers.set(team, waiting);
@@ -103,7 +105,7 @@ export function createConcurrency(state: SharedState): Concurrency {
         if (waiting.size === 0 && wakers.get(team) === waiting) wakers.delete(team);
         resolve();
       };
-      const timer = setTimeout(done, LOOK_MS);
+      const timer = setTimeout(done, ms);
       signal.addEventListener('abort', done, { once: true });
       waiting.add(done);
     });
@@ -146,22 +148,27 @@ export function createConcurrency(state: SharedState): Concurrency {
           return { claims: next, result: verdict };
         });
       };
-      const first = await ask();
+      const inTime = <T>(asked: Promise<T>): Promise<T> => orLate(asked, deadline, outOfReach);
+      const first = await inTime(ask()).catch((error: unknown) => {
+        // Changes of one key take turns, so this one follows the claim, should that still come through.
+        void leave(team, id).catch(() => undefined);
+        throw error;
+      });
       if (first.state === 'refused') throw refusal(key, first.freeAt, `${key.queue} more are waiting`);
       if (first.state === 'held') return hold(team, id, deadline, undefined);
       try {
         for (;;) {
-          await pause(team, signal);
+          await pause(team, Math.min(LOOK_MS, Math.max(0, deadline - Date.now())), signal);
           signal.throwIfAborted();
           const now = Date.now();
-          const claims = await look(team);
+          const claims = await orLate(look(team), deadline + LOOK_MS, outOfReach);
           if (now >= deadline)
             throw refusal(key, placeFreeAt(claims, now), "none was free within the request's `timeout`");
           // Only who would be let in, or whose claim grows old, writes: a hot key has few writers.
           const claim: Claim = { id, expires: now + LEASE_MS, deadline };
           const due = now - asked >= RENEW_MS;
           if (!due && claimPlace(claims, claim, key, now).verdict.state !== 'held') continue;
-          const verdict = await ask();
+          const verdict = await inTime(ask());
           if (verdict.state === 'held') return hold(team, id, deadline, Date.now() - start);
           if (verdict.state === 'refused') throw refusal(key, verdict.freeAt, `${key.queue} more are waiting`);
         }

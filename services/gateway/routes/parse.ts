@@ -1,9 +1,10 @@
 // POST /v2/parse: the checks in their order, the upload, the pipeline, the answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Transport } from '#shared/bus/bus.ts';
+import { BusUnavailableError, type Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
-import { waitBriefly } from '#shared/runtime/brief-wait.ts';
+import { orLate, waitBriefly, waitUntil } from '#shared/runtime/brief-wait.ts';
+import { describeCause } from '#shared/runtime/cause.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { creditsCharged, limitRefusals, uploadedBytes } from '#shared/runtime/metrics.ts';
@@ -14,14 +15,14 @@ import { auditParse, type ParseFacts } from '../audit.ts';
 import { authenticate, requirePermission } from '../auth/bearer.ts';
 import type { Key, KeySource } from '../auth/keys.ts';
 import { contextOf, type RequestContext } from '../context.ts';
+import { admit } from '../limits/admission.ts';
 import type { Concurrency } from '../limits/concurrency.ts';
-import { type CreditHold, claimCredit, parseCost } from '../limits/credits.ts';
-import { takeRate } from '../limits/rate.ts';
+import { type CreditHold, parseCost } from '../limits/credits.ts';
 import { runPipeline } from '../pipeline.ts';
 import { assembleMetadata, writeAnswer } from '../record.ts';
 import { checkSchema } from '../schema-check.ts';
 import type { PumpLimits } from '../upload/pump.ts';
-import { receiveUpload, type Upload, type UploadRules } from '../upload/receive.ts';
+import { receiveUpload, type Upload } from '../upload/receive.ts';
 
 export interface ParseRoute {
   config: Pick<Config, 'llm'>;
@@ -33,16 +34,23 @@ export interface ParseRoute {
   uploadLimits?: Partial<PumpLimits>;
 }
 
-/** A request that the checks before its body let in. */
+/** How long a request waits for the checks before its body is read: a bus that works takes a few milliseconds. */
+const HEAD_START_MS = 200;
+
+/** A request whose key is known. */
 interface Work {
   key: Key;
-  credit: CreditHold;
   facts: ParseFacts;
-  /** Milliseconds that the checks took (a bus that is away makes them wait); they count against the request's timeout. */
+  /** The checks of its plan. */
+  admission: Promise<CreditHold>;
+  /** Milliseconds waited for them before the body; they count against the request's timeout. */
   checksMs: number;
+  /** What must be put back after the request, and the answer to an error waits for only briefly. */
+  tidying: Promise<unknown>[];
 }
 
-/** The limit behind a refusal, as the metric calls it. */
+const busAway = (): Error => new BusUnavailableError('the message bus did not answer within the request’s timeout');
+
 const LIMIT_CODES: Partial<Record<ParseError['code'], string>> = {
   PAYMENT_REQUIRED: 'credits',
   RATE_LIMIT_EXCEEDED: 'rate',
@@ -66,17 +74,57 @@ function acceptOptions(options: ParseOptions, key: Key, config: Pick<Config, 'll
 export function parseHandler(route: ParseRoute): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const { transport, log } = route;
 
-  const convert = async (upload: Upload, work: Work, context: RequestContext, deadline: number) => {
-    const { key, facts } = work;
+  /** Takes the body in. Where the bus is away, the request's timeout runs from its start: there is nobody to wait for. */
+  const receive = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: RequestContext,
+    { key, facts, admission }: Work,
+  ): Promise<Upload> => {
+    const refusal = Promise.withResolvers<never>();
+    refusal.promise.catch(() => undefined);
+    admission.catch(refusal.reject);
+    let admitted = false;
+    void admission.then(() => (admitted = true)).catch(() => undefined);
+    let watch: NodeJS.Timeout | undefined;
+    try {
+      return await receiveUpload(request, {
+        payloads: transport.payloads,
+        invite: () => inviteBody(request, response),
+        volatileUntilKnown: key.allow.includes('zdr'),
+        accept: (options) => {
+          facts.options = options;
+          acceptOptions(options, key, route.config);
+          const left = context.startedAt + options.timeoutMs - Date.now();
+          watch = setTimeout(
+            () => {
+              if (!admitted || !transport.bus.connected()) refusal.reject(busAway());
+            },
+            Math.max(0, left),
+          );
+        },
+        refusal: refusal.promise,
+        ...(route.uploadLimits ? { limits: route.uploadLimits } : {}),
+      });
+    } finally {
+      clearTimeout(watch);
+    }
+  };
+
+  const convert = async (upload: Upload, work: Work, deadline: number, context: RequestContext) => {
     const { signal } = context;
     const place = await inSpan('wait for a place', {}, () =>
-      route.concurrency.take(key, { id: context.claim, deadline, signal }),
+      route.concurrency.take(work.key, { id: context.claim, deadline, signal }),
     );
     try {
-      facts.queuedMs = place.waitedMs;
-      return await runPipeline(upload, { transport, requestId: context.id, deadline, signal });
-    } finally {
+      work.facts.queuedMs = place.waitedMs;
+      const record = await runPipeline(upload, { transport, requestId: context.id, deadline, signal });
+      // Who has the answer may send the next request at once, and finds this one's place free.
       await waitBriefly(place.release());
+      return record;
+    } catch (error) {
+      work.tidying.push(place.release());
+      throw error;
     }
   };
 
@@ -86,25 +134,16 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     context: RequestContext,
     work: Work,
   ): Promise<void> => {
-    const { key, credit, facts } = work;
-    const receive = {
-      payloads: transport.payloads,
-      invite: () => inviteBody(request, response),
-      volatileUntilKnown: key.allow.includes('zdr'),
-      accept: (options: ParseOptions) => {
-        facts.options = options;
-        acceptOptions(options, key, route.config);
-      },
-      ...(route.uploadLimits ? { limits: route.uploadLimits } : {}),
-    } satisfies UploadRules;
-    const upload = await inSpan('receive upload', {}, () => receiveUpload(request, receive));
+    const { facts, tidying } = work;
+    const upload = await inSpan('receive upload', {}, () => receive(request, response, context, work));
+    const deadline = Date.now() + upload.options.timeoutMs - work.checksMs;
     facts.upload = upload;
     facts.uploadMs = Date.now() - context.startedAt;
     uploadedBytes.inc(upload.bytes);
     let fields: JobPayload | undefined;
-    const deadline = Date.now() + upload.options.timeoutMs - work.checksMs;
     try {
-      const record = await convert(upload, work, context, deadline);
+      const credit = await orLate(work.admission, deadline, busAway);
+      const record = await convert(upload, work, deadline, context);
       fields = record.fields;
       const { metadata, warnings } = record.head;
       const pages =
@@ -117,32 +156,44 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
         requestId: context.id,
         queuedMs: facts.queuedMs,
       };
-      const stored = await openPayload(transport.payloads, fields, { until: deadline });
-      const answer = await holdAnswer(writeAnswer(stored, { metadata: assembleMetadata(metadata, known), warnings }));
-      await credit.charge(creditsUsed);
+      const whole = { metadata: assembleMetadata(metadata, known), warnings };
+      const stored = await orLate(openPayload(transport.payloads, fields, { until: deadline }), deadline, busAway);
+      const answer = await orLate(holdAnswer(writeAnswer(stored, whole)), deadline, busAway);
+      const charge = credit.charge(creditsUsed);
+      // At the deadline the answer is there and owed: the account is then settled behind it.
+      if (!(await waitUntil(charge, deadline)))
+        charge.catch((error: unknown) =>
+          log.warn({ requestId: context.id, creditsUsed, cause: describeCause(error) }, 'credits were not charged'),
+        );
       creditsCharged.inc(creditsUsed);
       facts.creditsUsed = creditsUsed;
       await sendAnswer(response, answer, context.signal);
     } finally {
-      await releasePayload(transport.payloads, upload.payload);
-      await releasePayload(transport.payloads, fields);
+      tidying.push(releasePayload(transport.payloads, upload.payload), releasePayload(transport.payloads, fields));
     }
   };
 
   return async (request, response) => {
     const context = contextOf(response);
     const facts: ParseFacts = {};
+    const tidying: Promise<unknown>[] = [];
     let outcome = 'success';
-    let credit: CreditHold | undefined;
     try {
       const key = authenticate(request, route.keys);
       context.key = key;
       requirePermission(key, 'parse');
-      credit = await claimCredit(transport.state, key, context.claim);
-      await takeRate(transport.state, key.id, key.rate);
-      await route.concurrency.check(key);
-      const checksMs = Date.now() - context.startedAt;
-      await parse(request, response, context, { key, credit, facts, checksMs });
+      const admission = admit({ state: transport.state, concurrency: route.concurrency }, key, context.claim);
+      const settled = admission.then(
+        (credit) => () => credit.release(),
+        () => () => undefined,
+      );
+      try {
+        await waitUntil(admission, Date.now() + HEAD_START_MS);
+        const checksMs = Date.now() - context.startedAt;
+        await parse(request, response, context, { key, facts, admission, checksMs, tidying });
+      } finally {
+        tidying.push(settled.then((release) => release()));
+      }
     } catch (error) {
       const known = toParseError(error);
       outcome = isCancelled(error) ? 'cancelled' : known.code;
@@ -150,7 +201,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
       if (reason) limitRefusals.inc({ reason });
       throw error;
     } finally {
-      if (credit) await waitBriefly(credit.release());
+      await waitBriefly(Promise.allSettled(tidying));
       auditParse(log, context, facts, outcome);
     }
   };

@@ -36,6 +36,8 @@ export interface UploadRules {
   invite(): void;
   /** Sees the options as soon as they are known and throws to refuse the request. */
   accept(options: ParseOptions): void;
+  /** Rejects where the request is to be refused while its body still comes. */
+  refusal?: Promise<never>;
   /** For tests; REQUEST_LIMITS otherwise. */
   limits?: Partial<PumpLimits>;
 }
@@ -175,6 +177,8 @@ export async function receiveUpload(request: IncomingMessage, rules: UploadRules
     // busboy touches its file stream after the event in which this may run, so it is destroyed a moment later.
     setImmediate(() => parser.destroy());
   };
+
+  rules.refusal?.catch(fail);
 
   let options: Promise<ParseOptions> | undefined;
   let file: Promise<StoredFile> | undefined;

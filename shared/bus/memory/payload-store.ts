@@ -5,13 +5,14 @@ import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
-import { PayloadMissingError, type PayloadRef, type PayloadStore, type PutOptions } from '../bus.ts';
+import { PayloadMissingError, type PayloadRef, type PayloadStore, type PutOptions, StoreFullError } from '../bus.ts';
 
 interface Payload {
   chunks: Uint8Array[];
   /** Where the bytes are when they are not in `chunks`. */
   file: string | undefined;
   size: number;
+  volatile: boolean;
   storedAt: number;
 }
 
@@ -21,31 +22,52 @@ const FOLDER_PREFIX = `parsemesh-payloads-${hostname().replace(/[^\w]/g, '_')}-`
 const ownFolders = new Set<string>();
 
 /**
- * A PayloadStore of this process. Its folder (mode 0700) is made under `parent` when the first large payload comes.
+ * A PayloadStore of this process. Its own folder (mode 0700) is made in `folder` when the first large payload comes.
  */
-export function createMemoryPayloadStore(parent = tmpdir()): PayloadStore {
-  removeStaleFolders(parent);
-  return new MemoryPayloadStore(parent);
+export function createMemoryPayloadStore({
+  folder = tmpdir(),
+  volatileBytes = TRANSPORT_LIMITS.volatilePayloadBytes,
+}: {
+  folder?: string;
+  volatileBytes?: number;
+} = {}): PayloadStore {
+  removeStaleFolders(folder);
+  return new MemoryPayloadStore(folder, volatileBytes);
 }
 
 class MemoryPayloadStore implements PayloadStore {
   readonly #parent: string;
   readonly #payloads = new Map<string, Payload>();
   readonly #sweep: NodeJS.Timeout;
+  readonly #volatileBytes: number;
+  /** Bytes of volatile payloads that are here, those still coming in included. */
+  #volatileHeld = 0;
   #folder: Promise<string> | undefined;
 
-  constructor(parent: string) {
+  constructor(parent: string, volatileBytes: number) {
     this.#parent = parent;
+    this.#volatileBytes = volatileBytes;
     this.#sweep = setInterval(() => void this.#removeOld(), SWEEP_MS);
     this.#sweep.unref();
   }
 
   async put(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<PayloadRef> {
     const id = randomUUID();
-    const payload: Payload = { chunks: [], file: undefined, size: 0, storedAt: Date.now() };
+    const payload: Payload = {
+      chunks: [],
+      file: undefined,
+      size: 0,
+      volatile: options.volatile,
+      storedAt: Date.now(),
+    };
     let handle: FileHandle | undefined;
     try {
       for await (const chunk of source) {
+        if (options.volatile) {
+          if (this.#volatileHeld + chunk.byteLength > this.#volatileBytes)
+            throw new StoreFullError('memory holds as many volatile payloads as it may');
+          this.#volatileHeld += chunk.byteLength;
+        }
         payload.size += chunk.byteLength;
         if (!handle && !options.volatile && payload.size > TRANSPORT_LIMITS.memoryPayloadBytes) {
           const path = join(await this.#ownFolder(), id);
@@ -58,6 +80,7 @@ class MemoryPayloadStore implements PayloadStore {
         else payload.chunks.push(chunk);
       }
     } catch (error) {
+      if (options.volatile) this.#volatileHeld -= payload.size;
       await handle?.close();
       if (payload.file) await rm(payload.file, { force: true });
       throw error;
@@ -76,6 +99,7 @@ class MemoryPayloadStore implements PayloadStore {
   async delete(ref: PayloadRef): Promise<void> {
     const payload = this.#payloads.get(ref.id);
     this.#payloads.delete(ref.id);
+    if (payload?.volatile) this.#volatileHeld -= payload.size;
     if (payload?.file) await rm(payload.file, { force: true });
   }
 

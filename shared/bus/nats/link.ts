@@ -34,6 +34,7 @@ interface LinkOptions {
   name: string;
   log?: BusLog;
   replicas?: number;
+  volatileBytes?: number;
 }
 
 const FIRST_RETRY_MS = 100;
@@ -72,7 +73,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
   tries = 0;
   const client = jetstream(connection, { timeout: API_TIMEOUT_MS });
   const manager = await jetstreamManager(connection, { timeout: API_TIMEOUT_MS, checkAPI: false });
-  const replicas = options.replicas ?? 1;
+  const { replicas = 1, volatileBytes = TRANSPORT_LIMITS.volatilePayloadBytes } = options;
 
   let up = true;
   let prepared = false;
@@ -85,7 +86,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
 
   let repairing: Promise<void> | undefined;
   const repair = (): Promise<void> => {
-    repairing ??= ensureStreams(manager, replicas).finally(() => {
+    repairing ??= ensureStreams(manager, { replicas, volatileBytes }).finally(() => {
       repairing = undefined;
     });
     return repairing;

@@ -10,9 +10,10 @@ import {
   type PayloadRef,
   type PayloadStore,
   type PutOptions,
+  StoreFullError,
 } from '../bus.ts';
 import type { Link } from './link.ts';
-import { PAYLOAD_BUCKETS, payloadStream } from './topology.ts';
+import { isFull, PAYLOAD_BUCKETS, payloadStream } from './topology.ts';
 
 const DIGEST_PREFIX = 'SHA-256=';
 const RETRY_MS = 200;
@@ -138,6 +139,7 @@ async function publish(link: Link, subject: string, data: Uint8Array | string, m
   try {
     await link.client.publish(subject, data, marks && { headers: marks });
   } catch (cause) {
+    if (isFull(cause)) throw new StoreFullError('the bus has no room for the payload', { cause });
     throw new BusUnavailableError('the payload could not be stored', { cause });
   }
 }

@@ -38,7 +38,15 @@ const storageOf = (kind: keyof Pair): StorageType => (kind === 'durable' ? Stora
 
 type Config = Partial<StreamConfig> & { name: string };
 
-function streamConfigs(kind: keyof Pair, replicas: number): Config[] {
+/** What a deployment may choose of its streams. */
+interface StreamChoices {
+  replicas: number;
+  /** Bytes of volatile payloads that the server holds at once. */
+  volatileBytes: number;
+}
+
+function streamConfigs(kind: keyof Pair, { replicas, volatileBytes }: StreamChoices): Config[] {
+  const bounded = (bytes: number) => (kind === 'volatile' ? { max_bytes: bytes } : {});
   const common = { storage: storageOf(kind), num_replicas: replicas };
   const payloads = PAYLOAD_BUCKETS[kind];
   const state = STATE_BUCKETS[kind];
@@ -48,6 +56,8 @@ function streamConfigs(kind: keyof Pair, replicas: number): Config[] {
       name: JOB_STREAMS[kind],
       subjects: [`${JOB_SUBJECTS[kind]}.*`],
       retention: RetentionPolicy.Workqueue,
+      discard: DiscardPolicy.New,
+      ...bounded(TRANSPORT_LIMITS.volatileJobBytes),
       max_age: nanos(TRANSPORT_LIMITS.jobTtlMs),
       duplicate_window: nanos(TRANSPORT_LIMITS.jobTtlMs),
     },
@@ -58,6 +68,7 @@ function streamConfigs(kind: keyof Pair, replicas: number): Config[] {
       subjects: [`$O.${payloads}.C.>`, `$O.${payloads}.M.>`],
       max_age: nanos(TRANSPORT_LIMITS.payloadTtlMs),
       discard: DiscardPolicy.New,
+      ...bounded(volatileBytes),
       allow_rollup_hdrs: true,
       allow_direct: true,
     },
@@ -74,13 +85,36 @@ function streamConfigs(kind: keyof Pair, replicas: number): Config[] {
   ];
 }
 
+/**
+ * The server has no room: a stream is as large as it may be, the account's or the server's own memory or disk is used up
+ * (`JSStreamStoreFailedF`, `JSAccountResourcesExceededErr`, `JSInsufficientResourcesErr`, `JSMemoryResourcesExceededErr`,
+ * `JSStorageResourcesExceededErr` of the server's errors.json).
+ */
+const NO_ROOM: ReadonlySet<number> = new Set([10077, 10002, 10023, 10028, 10047]);
+
+/** Whether the server refused for want of room. */
+export function isFull(error: unknown): boolean {
+  return error instanceof JetStreamApiError && NO_ROOM.has(error.code);
+}
+
 /** Makes every stream that is not there. Safe to run from many processes at once and again after each reconnect. */
-export async function ensureStreams(manager: JetStreamManager, replicas: number): Promise<void> {
+export async function ensureStreams(manager: JetStreamManager, choices: StreamChoices): Promise<void> {
   for (const kind of ['durable', 'volatile'] as const)
-    for (const config of streamConfigs(kind, replicas)) await ensureStream(manager, config);
+    for (const config of streamConfigs(kind, choices)) await ensureStream(manager, config);
 }
 
 async function ensureStream(manager: JetStreamManager, config: Config): Promise<void> {
+  try {
+    await addOrUpdate(manager, config);
+  } catch (error) {
+    if (!isFull(error) || config.max_bytes === undefined) throw error;
+    // It has less memory than that to promise: then what it has is the bound.
+    const { max_bytes: _, ...unbounded } = config;
+    await addOrUpdate(manager, unbounded);
+  }
+}
+
+async function addOrUpdate(manager: JetStreamManager, config: Config): Promise<void> {
   try {
     // The server answers with the stream that is there when its configuration is the same.
     await manager.streams.add(config);
