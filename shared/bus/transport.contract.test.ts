@@ -13,9 +13,22 @@ import { Objm } from '@nats-io/obj';
 import { connect } from '@nats-io/transport-node';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { type NatsServer, NatsServerMissingError, startNatsServer } from '#test/harness/nats-server.ts';
-import type { Bus, Consumer, Delivery, JobAnswer, JobMessage, PayloadRef, ServeOptions, Transport } from './bus.ts';
+import {
+  type Bus,
+  type Consumer,
+  type Delivery,
+  type JobAnswer,
+  type JobMessage,
+  type PayloadRef,
+  type ServeOptions,
+  StoreFullError,
+  type Transport,
+} from './bus.ts';
 import { createMemoryTransport } from './memory.ts';
 import { connectNats } from './nats.ts';
+
+/** Bytes of volatile payloads that the suite's transports hold at once: a few, so that the last one is soon met. */
+const VOLATILE_BYTES = 24 * 1024 * 1024;
 
 interface Ground {
   /** The transport as one more process would see it. */
@@ -30,7 +43,7 @@ const EMPTY = new Uint8Array();
 
 async function memoryGround(): Promise<Ground> {
   const folder = await mkdtemp(join(tmpdir(), 'bus-test-'));
-  const transport = createMemoryTransport({ folder });
+  const transport = createMemoryTransport({ folder, volatileBytes: VOLATILE_BYTES });
   return {
     folder,
     join: async () => transport,
@@ -47,7 +60,7 @@ function natsGround(server: NatsServer): Ground {
   return {
     folder: server.storeDir,
     async join() {
-      const transport = await connectNats({ url: server.url, name: 'contract-test' });
+      const transport = await connectNats({ url: server.url, name: 'contract-test', volatileBytes: VOLATILE_BYTES });
       transports.push(transport);
       return transport;
     },
@@ -459,6 +472,25 @@ function contract(start: () => Promise<Ground>): void {
         async () => (await filesWith(ground.folder, canary)).length === 0,
         'the bytes are gone from the disk',
       );
+    });
+
+    it('holds volatile payloads up to a number of bytes, refuses more, keeps nothing of what it refused, and has room again', async () => {
+      const { payloads } = await ground.join();
+      const volatile = true;
+      const fill = (size: number) => payloads.put(inPieces(randomBytes(size)), { volatile });
+      const held = [await fill(10 * MiB), await fill(10 * MiB)];
+      for (let round = 0; round < 3; round++) await assert.rejects(fill(8 * MiB), StoreFullError);
+      // What was refused takes no room, and what is durable needs none of it.
+      held.push(await fill(3 * MiB));
+      const durable = await payloads.put(inPieces(randomBytes(8 * MiB)), { volatile: false });
+      for (const ref of [...held, durable]) assert.equal((await bytesOf(await payloads.get(ref))).length, ref.size);
+      const [first, ...rest] = held;
+      assert.ok(first);
+      await payloads.delete(first);
+      await payloads.delete(first);
+      rest.push(await fill(8 * MiB));
+      await assert.rejects(fill(8 * MiB), StoreFullError);
+      for (const ref of [...rest, durable]) await payloads.delete(ref);
     });
 
     it('says that a payload it never had is missing', async () => {

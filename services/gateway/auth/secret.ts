@@ -100,6 +100,7 @@ export function writeSecret(key: Key, place: { namespace: string | undefined; se
       queue: String(key.queue),
       credits: String(key.credits ?? 'unlimited'),
       allow: key.allow.join(','),
+      ...(key.revokedAt === undefined ? {} : { revokedAt: key.revokedAt }),
     },
   };
 }

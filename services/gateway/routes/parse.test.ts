@@ -299,21 +299,3 @@ test('logs and audit events hold who and how much, and no word of the document',
     'without the permission there is no event',
   );
 });
-
-test('what the checks wait for the bus counts against the timeout', async () => {
-  const { state } = gateway.transport;
-  const update = state.update;
-  state.update = async (key, change, options) => {
-    if (key.startsWith('rate.')) await new Promise((resolve) => setTimeout(resolve, 300));
-    return update.call(state, key, change, options) as ReturnType<typeof change>['result'];
-  };
-  try {
-    errorBody(
-      await parse(gateway, { file: html, fileName: 'a.html', options: { timeout: 250 } }),
-      408,
-      'REQUEST_TIMEOUT',
-    );
-  } finally {
-    state.update = update;
-  }
-});

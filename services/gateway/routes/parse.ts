@@ -201,7 +201,9 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
       if (reason) limitRefusals.inc({ reason });
       throw error;
     } finally {
-      await waitBriefly(Promise.allSettled(tidying));
+      const tidied = Promise.allSettled(tidying);
+      // Where the bus is away there is nothing to wait for.
+      if (outcome !== 'SERVICE_UNAVAILABLE') await waitBriefly(tidied);
       auditParse(log, context, facts, outcome);
     }
   };
