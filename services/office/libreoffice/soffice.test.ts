@@ -1,4 +1,4 @@
-// Holds that a LibreOffice whose process group was killed, as at a deadline, leaves nothing once the next one starts.
+// Holds that a LibreOffice whose process group was killed, as at a deadline, leaves nothing once the next one starts, and that calls at the same time do not meet in one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,6 +12,8 @@ import { closeLibreOffice, convertLegacy } from './soffice.ts';
 const installed = existsSync('/usr/lib/libreoffice/program/soffice.bin');
 const skip = installed || process.env.CI === 'true' ? false : 'LibreOffice is not installed';
 const DOC = new URL('../../../fixtures/doc/report.doc', import.meta.url);
+const XLS = new URL('../../../fixtures/xls/harbour-report.xls', import.meta.url);
+const PPT = new URL('../../../fixtures/ppt/harbour-report.ppt', import.meta.url);
 const MODULE = new URL('./soffice.ts', import.meta.url).href;
 
 const foldersOf = (pid: number): string[] =>
@@ -50,4 +52,48 @@ test('the folder and the pipe of a killed one go when the next one starts', { sk
     left.some((name) => !pipes().has(name)),
     'its pipe is still there',
   );
+});
+
+test('calls at the same time take turns: each gets its own document, and one that is cancelled leaves the others alone', {
+  skip,
+}, async () => {
+  await closeLibreOffice();
+  const before = pipes();
+  const patience = () => AbortSignal.timeout(120_000);
+  const [doc, xls, ppt] = await Promise.all([DOC, XLS, PPT].map((url) => readFile(url)));
+  assert.ok(doc && xls && ppt);
+  const cancelled = new AbortController();
+  const calls = [
+    convertLegacy(doc, '.doc', 'docx', { signal: patience(), volatile: false }),
+    convertLegacy(xls, '.xls', 'xlsx', { signal: patience(), volatile: true }),
+    convertLegacy(doc, '.doc', 'docx', { signal: cancelled.signal, volatile: false }),
+    convertLegacy(Buffer.from('no document'), '.ppt', 'pptx', { signal: patience(), volatile: false }),
+    convertLegacy(ppt, '.ppt', 'pptx', { signal: patience(), volatile: false }),
+    convertLegacy(xls, '.xls', 'xlsx', { signal: patience(), volatile: false }),
+  ];
+  cancelled.abort();
+  const results = await Promise.allSettled(calls);
+  const partOf: readonly (string | undefined)[] = ['word/', 'xl/', undefined, undefined, 'ppt/', 'xl/'];
+  for (const [index, result] of results.entries()) {
+    const part = partOf[index];
+    if (part === undefined) {
+      assert.equal(result.status, 'rejected');
+      continue;
+    }
+    assert.equal(result.status, 'fulfilled', `call ${index}: ${result.status === 'rejected' ? result.reason : ''}`);
+    assert.ok(Buffer.from(result.value).includes(part), `call ${index} got another's document`);
+  }
+  assert.equal(
+    results[2]?.status === 'rejected' && (results[2].reason as { code?: string }).code,
+    'REQUEST_TIMEOUT',
+    'the one that was cancelled',
+  );
+  const open = [...pipes()].filter((name) => !before.has(name));
+  assert.ok(open.length <= 1, 'more than one LibreOffice runs');
+  await closeLibreOffice();
+  assert.deepEqual(
+    [...pipes()].filter((name) => open.includes(name)),
+    [],
+  );
+  assert.deepEqual(foldersOf(process.pid), []);
 });

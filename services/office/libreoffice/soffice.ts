@@ -288,12 +288,39 @@ function findProgram(): string {
 let running: Office | undefined;
 process.once('exit', () => running?.killNow());
 
+/** The last conversion of this process: one LibreOffice loads one document at a time, so they take turns. */
+let turn: Promise<unknown> = Promise.resolve();
+
 /**
- * Converts a legacy document (one at a time in a process).
+ * Converts a legacy document; calls at the same time wait for each other.
  * @param from its extension with the dot
- * @throws ParseError SERVICE_UNAVAILABLE without LibreOffice, REQUEST_TIMEOUT, DOCUMENT_CORRUPT where it cannot be read
+ * @throws ParseError SERVICE_UNAVAILABLE without LibreOffice, REQUEST_TIMEOUT (while it waits too), DOCUMENT_CORRUPT where it cannot be read
  */
 export async function convertLegacy(
+  bytes: Uint8Array,
+  from: string,
+  to: TargetExtension,
+  options: ConversionOptions,
+): Promise<Uint8Array> {
+  const { signal } = options;
+  const left = Promise.withResolvers<never>();
+  const leave = (): void => left.reject(timedOut());
+  signal.addEventListener('abort', leave, { once: true });
+  const before = turn;
+  const mine = (async () => {
+    await before;
+    if (signal.aborted) throw timedOut();
+    return convertNow(bytes, from, to, options);
+  })();
+  turn = mine.catch(() => undefined);
+  try {
+    return await Promise.race([mine, left.promise]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+async function convertNow(
   bytes: Uint8Array,
   from: string,
   to: TargetExtension,
