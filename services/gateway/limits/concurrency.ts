@@ -1,5 +1,5 @@
 // A team's places for documents at work, shared by every gateway: leases that die with their holder and a queue that lets in who came first.
-import { BusUnavailableError, type SharedState } from '#shared/bus/bus.ts';
+import { DeadlineError, type SharedState } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import { orLate, waitBriefly } from '#shared/runtime/brief-wait.ts';
 import type { Key } from '../auth/keys.ts';
@@ -41,7 +41,7 @@ export interface Concurrency {
    * Takes a place, waiting for one until the deadline.
    * @param request `deadline` in epoch milliseconds
    * @throws ParseError CONCURRENCY_LIMIT_REACHED where the queue is full or the wait reached the deadline; the signal's reason;
-   * BusUnavailableError where the shared state does not answer, at the deadline at the latest
+   * DeadlineError where the shared state does not answer by the deadline; BusUnavailableError
    */
   take(key: TeamKey, request: { id: string; deadline: number; signal: AbortSignal }): Promise<Place>;
 }
@@ -55,7 +55,7 @@ function refusal(key: TeamKey, freeAt: number, why: string): ParseError {
   );
 }
 
-const outOfReach = (): Error => new BusUnavailableError('the shared state did not answer by the deadline');
+const late = (): Error => new DeadlineError('the shared state did not answer by the deadline');
 const readClaims = (value: unknown): TeamClaims =>
   typeof value === 'object' && value !== null ? (value as TeamClaims) : NO_CLAIMS;
 const stateKey = (team: string): string => `claims.${Buffer.from(team).toString('hex')}`;
@@ -148,7 +148,7 @@ export function createConcurrency(state: SharedState): Concurrency {
           return { claims: next, result: verdict };
         });
       };
-      const inTime = <T>(asked: Promise<T>): Promise<T> => orLate(asked, deadline, outOfReach);
+      const inTime = <T>(asked: Promise<T>): Promise<T> => orLate(asked, deadline, late);
       const first = await inTime(ask()).catch((error: unknown) => {
         // Changes of one key take turns, so this one follows the claim, should that still come through.
         void leave(team, id).catch(() => undefined);
@@ -161,7 +161,7 @@ export function createConcurrency(state: SharedState): Concurrency {
           await pause(team, Math.min(LOOK_MS, Math.max(0, deadline - Date.now())), signal);
           signal.throwIfAborted();
           const now = Date.now();
-          const claims = await orLate(look(team), deadline + LOOK_MS, outOfReach);
+          const claims = await orLate(look(team), deadline + LOOK_MS, late);
           if (now >= deadline)
             throw refusal(key, placeFreeAt(claims, now), "none was free within the request's `timeout`");
           // Only who would be let in, or whose claim grows old, writes: a hot key has few writers.

@@ -1,6 +1,6 @@
 // POST /v2/parse: the checks in their order, the upload, the pipeline, the answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BusUnavailableError, type Transport } from '#shared/bus/bus.ts';
+import { BusUnavailableError, DeadlineError, type Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
 import { orLate, waitBriefly, waitUntil } from '#shared/runtime/brief-wait.ts';
@@ -49,8 +49,6 @@ interface Work {
   tidying: Promise<unknown>[];
 }
 
-const busAway = (): Error => new BusUnavailableError('the message bus did not answer within the request’s timeout');
-
 const LIMIT_CODES: Partial<Record<ParseError['code'], string>> = {
   PAYMENT_REQUIRED: 'credits',
   RATE_LIMIT_EXCEEDED: 'rate',
@@ -73,6 +71,11 @@ function acceptOptions(options: ParseOptions, key: Key, config: Pick<Config, 'll
 /** The handler. @throws ParseError for whoever answers errors; CancelledError where the client left */
 export function parseHandler(route: ParseRoute): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const { transport, log } = route;
+  /** The deadline came while the bus was asked: whether it is away, or had too little time, decides what the caller reads. */
+  const late = (): Error =>
+    transport.bus.connected()
+      ? new DeadlineError('the message bus did not answer by the deadline')
+      : new BusUnavailableError('the message bus is away');
 
   /** Takes the body in. Where the bus is away, the request's timeout runs from its start: there is nobody to wait for. */
   const receive = async (
@@ -98,7 +101,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
           const left = context.startedAt + options.timeoutMs - Date.now();
           watch = setTimeout(
             () => {
-              if (!admitted || !transport.bus.connected()) refusal.reject(busAway());
+              if (!admitted || !transport.bus.connected()) refusal.reject(late());
             },
             Math.max(0, left),
           );
@@ -113,8 +116,11 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
 
   const convert = async (upload: Upload, work: Work, deadline: number, context: RequestContext) => {
     const { signal } = context;
-    const place = await inSpan('wait for a place', {}, () =>
-      route.concurrency.take(work.key, { id: context.claim, deadline, signal }),
+    const asked = { id: context.claim, deadline, signal };
+    const place = await inSpan('wait for a place', {}, () => route.concurrency.take(work.key, asked)).catch(
+      (error: unknown) => {
+        throw error instanceof DeadlineError ? late() : error;
+      },
     );
     try {
       work.facts.queuedMs = place.waitedMs;
@@ -142,7 +148,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     uploadedBytes.inc(upload.bytes);
     let fields: JobPayload | undefined;
     try {
-      const credit = await orLate(work.admission, deadline, busAway);
+      const credit = await orLate(work.admission, deadline, late);
       const record = await convert(upload, work, deadline, context);
       fields = record.fields;
       const { metadata, warnings } = record.head;
@@ -157,8 +163,8 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
         queuedMs: facts.queuedMs,
       };
       const whole = { metadata: assembleMetadata(metadata, known), warnings };
-      const stored = await orLate(openPayload(transport.payloads, fields, { until: deadline }), deadline, busAway);
-      const answer = await orLate(holdAnswer(writeAnswer(stored, whole)), deadline, busAway);
+      const stored = await orLate(openPayload(transport.payloads, fields, { until: deadline }), deadline, late);
+      const answer = await orLate(holdAnswer(writeAnswer(stored, whole)), deadline, late);
       const charge = credit.charge(creditsUsed);
       // At the deadline the answer is there and owed: the account is then settled behind it.
       if (!(await waitUntil(charge, deadline)))
