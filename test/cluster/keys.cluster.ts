@@ -21,10 +21,6 @@ import { errorBody, parse, send, successData } from '../harness/client.ts';
 import { type Product, startProduct } from '../harness/product.ts';
 import { type ApiRelay, startApiRelay } from './api-relay.ts';
 
-const skip =
-  process.env.CLUSTER_TESTS === '1'
-    ? false
-    : 'SKIPPED: this suite makes a namespace in the cluster of KUBECONFIG; CLUSTER_TESTS=1 lets it';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const FILE = { file: 'Boat,Length\r\nPetrel,42\r\n', fileName: 'boats.csv' };
@@ -33,7 +29,7 @@ const SECOND = 1_000;
 /** The client's own limit on a watch without a byte (its Watch). */
 const WATCH_SILENCE_MS = 30_000;
 
-describe('keys in Secrets', { skip }, () => {
+describe('keys in Secrets', () => {
   const namespace = `parsemesh-keys-${randomBytes(4).toString('hex')}`;
   let folder = '';
   let core: CoreV1Api;
