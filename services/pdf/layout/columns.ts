@@ -16,6 +16,11 @@ export interface LayoutItem {
   /** Type size; 0 for an atom. */
   size: number;
   atom: boolean;
+  /** Place of its first word in the content stream, and its letters; undefined where there is none. */
+  order?: number;
+  letters?: number;
+  /** The number that it begins with, as `2.` or `2)`. */
+  number?: number;
 }
 
 /** One column: its items belong together from top to bottom. */
@@ -52,7 +57,86 @@ function cut<T extends LayoutItem>(items: T[], depth: number): Column<T>[] {
     else right.push(item);
   }
   if (left.length === 0 || right.length === 0) return column(items);
-  return [...cut(above, depth + 1), ...cut(left, depth + 1), ...cut(right, depth + 1), ...cut(below, depth + 1)];
+  const bands = streamBands(left, right);
+  const beside = bands.flatMap((band) => [...cut(band.left, depth + 1), ...cut(band.right, depth + 1)]);
+  return [...cut(above, depth + 1), ...beside, ...cut(below, depth + 1)];
+}
+
+interface Band<T extends LayoutItem> {
+  left: T[];
+  right: T[];
+}
+
+/** White space across both columns, in type sizes, at which a row of cards may end. */
+const BAND_GAP = 0.8;
+/** Share of letters that may stand elsewhere in the stream than the order supposes. */
+const STRAYS = 0.15;
+
+/**
+ * Two columns are read one after the other, unless white space crosses both and the content stream, which gives each column whole, goes on below
+ * it only when both columns above it are done: cards in rows, a section whose columns were evened out (fixtures/pdf/cards-in-rows.pdf).
+ */
+function streamBands<T extends LayoutItem>(left: T[], right: T[]): Band<T>[] {
+  const whole = [{ left, right }];
+  const bands: Band<T>[] = [{ left: [], right: [] }];
+  const isLeft = new Set(left);
+  let bottom = Infinity;
+  for (const item of [...left, ...right].sort((a, b) => a.box.y0 - b.box.y0)) {
+    if (item.box.y0 - bottom > (item.size || 10) * BAND_GAP) bands.push({ left: [], right: [] });
+    bottom = Math.max(bottom === Infinity ? -Infinity : bottom, item.box.y1);
+    const band = bands.at(-1) as Band<T>;
+    (isLeft.has(item) ? band.left : band.right).push(item);
+  }
+  if (bands.length < 2 || countsOn(left, right)) return whole;
+  const rows: Band<T>[] = [];
+  let open: Band<T> = { left: [], right: [] };
+  bands.forEach((band, n) => {
+    open = { left: [...open.left, ...band.left], right: [...open.right, ...band.right] };
+    const rest = bands.slice(n + 1).flatMap((one) => [...one.left, ...one.right]);
+    if (rest.length > 0 && !(sideBySide(open) && precedes([...open.left, ...open.right], rest))) return;
+    rows.push(open);
+    open = { left: [], right: [] };
+  });
+  // The last row may be short of a card.
+  const told = rows.filter(sideBySide);
+  if (told.length < 2 || told.length < rows.length - 1) return whole;
+  return told.some((band) => band.left.length > 1 && band.right.length > 1) ? rows : whole;
+}
+
+/** Whether the numbers down both columns count on by one: they tell the order better than the stream. */
+function countsOn<T extends LayoutItem>(left: readonly T[], right: readonly T[]): boolean {
+  const numbers = [left, right].map((side) =>
+    [...side].sort((a, b) => a.box.y0 - b.box.y0).flatMap((item) => (item.number === undefined ? [] : [item.number])),
+  );
+  const all = numbers.flat();
+  return (
+    all.length > 2 &&
+    numbers.every((side) => side.length > 0) &&
+    all.every((number, n) => n === 0 || number === (all[n - 1] ?? 0) + 1)
+  );
+}
+
+function sideBySide<T extends LayoutItem>({ left, right }: Band<T>): boolean {
+  return left.length > 0 && right.length > 0 && precedes(left, right);
+}
+
+/** Whether the letters of some items come before those of others in the content stream. */
+function precedes(before: readonly LayoutItem[], after: readonly LayoutItem[]): boolean {
+  const first = new Set(before);
+  const placed = [...before, ...after].filter((item) => item.order !== undefined);
+  const weigh = (items: readonly LayoutItem[]) => items.reduce((sum, item) => sum + (item.letters ?? 0), 0);
+  const early = weigh(placed.filter((item) => first.has(item)));
+  const late = weigh(placed.filter((item) => !first.has(item)));
+  if (early === 0 || late === 0) return false;
+  let left = early;
+  let strays = 0;
+  for (const item of placed.sort((a, b) => (a.order ?? 0) - (b.order ?? 0))) {
+    if (left <= 0) break;
+    const letters = item.letters ?? 0;
+    if (!first.has(item)) strays += Math.min(left, letters);
+    left -= letters;
+  }
+  return strays <= Math.min(early, late) * STRAYS;
 }
 
 interface Gutter {
@@ -151,7 +235,10 @@ function readSide<T extends LayoutItem>(items: readonly T[]): Side {
       row.words += item.words;
     } else rows.push({ y, x0: item.box.x0, x1: item.box.x1, words: item.words });
   }
-  const fills = rows.map((row) => (row.x1 - row.x0) / width).sort((a, b) => a - b);
+  // By words: short lines of formulas and names do not make prose a table (fixtures/pdf/cards-in-rows.pdf).
+  const fills = rows
+    .flatMap((row) => Array.from<number>({ length: row.words }).fill((row.x1 - row.x0) / width))
+    .sort((a, b) => a - b);
   const atomHeight = atoms.reduce((sum, item) => sum + item.box.y1 - item.box.y0, 0);
   return {
     box,

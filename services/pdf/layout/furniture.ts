@@ -33,8 +33,10 @@ export interface FoundFurniture {
 const PAGE_NUMBER =
   /^(?:[-–—|·•\s]*)(?:(?:page|seite|p\.|pg\.?|página|pagina|стр\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:\/|of|von|de|sur|di|из)\s*\d{1,4})?(?:[-–—|·•\s]*)$/iu;
 
-/** What a publisher's site prints on the edge of a page that was fetched from it. */
-const DOWNLOAD_STAMP = /^downloaded (?:from|by|via)\b.{0,200}(?:https?:|www\.|\bon \S+ \d|\d{4})/i;
+/** What a publisher's or a library's site prints on the edge of a page that was fetched from it. */
+const STAMP = /^(?:downloaded (?:from|by|via)\b.{0,200}(?:https?:|www\.|\bon \S+ \d|\d{4})|digiti[sz]ed by \S+$)/i;
+/** Share of the page's height, from each edge, in which text seldom stands. */
+const OUTER = 0.1;
 /** Rows of a page of running text, at least; a form or a letter has a spread first row too. */
 const FULL_PAGE_ROWS = 12;
 
@@ -56,9 +58,11 @@ export function findFurniture(pages: readonly MarginPage[]): Map<number, FoundFu
   for (const page of pages) {
     const own: FoundFurniture[] = [];
     const margin = rows.get(page.index) ?? [];
+    const measure = measurePage(page);
     for (const top of [true, false]) {
-      const edge: { row: MarginRow; role: FurnitureRole }[] = [];
-      // From the edge inwards; a row that is none ends the search.
+      const edge: EdgeRow[] = [];
+      let sure = 0;
+      // From the edge inwards; a row that is none ends the search, one that only may be waits for the next.
       for (const row of margin.filter((one) => one.top === top)) {
         const entry = seen.get(row.key);
         const near = entry ? entry.heights.filter((y) => Math.abs(y - row.box.y0) < 8).length : 0;
@@ -68,11 +72,15 @@ export function findFurniture(pages: readonly MarginPage[]): Map<number, FoundFu
           near >= 2 &&
           entry.pages.size >= Math.min(3, pages.length * 0.3);
         const text = rowText(row);
-        if (repeated || isLonelyFurniture(row, text, page)) edge.push({ row, role: roleOf(row, text) });
-        else break;
+        const evidence = repeated ? { points: ENOUGH, parted: false } : weighRow(row, text, page, measure);
+        if (evidence.points < MAYBE) break;
+        edge.push({ row, role: roleOf(row, text), parted: evidence.parted });
+        if (evidence.points >= ENOUGH) sure = edge.length;
       }
+      edge.length = sure;
       // Lines that run on into the text are text, however often they are repeated.
-      for (let last = edge.at(-1); last && runsOn(last.row, page.chunks); last = edge.at(-1)) edge.pop();
+      for (let last = edge.at(-1); last && !last.parted && runsOn(last.row, page.chunks); last = edge.at(-1))
+        edge.pop();
       own.push(...edge.map(({ row, role }) => ({ role, chunks: row.chunks, box: row.box })));
     }
     if (own.length > 0) found.set(page.index, own);
@@ -115,40 +123,116 @@ function marginRows(page: MarginPage): MarginRow[] {
   return [...top, ...bottom];
 }
 
-/** Without repetition: a page number alone at the edge, or one small line well apart from the text. */
-function isLonelyFurniture(row: MarginRow, text: string, page: MarginPage): boolean {
-  const body = bodySize(page.chunks);
+interface EdgeRow {
+  row: MarginRow;
+  role: FurnitureRole;
+  /** It cannot be read as one text with what follows. */
+  parted: boolean;
+}
+
+interface PageMeasure {
+  /** Type size of the text. */
+  body: number;
+  /** Usual margins of the lines of text: of chunks of three and more words. */
+  left: number;
+  right: number;
+  /** Such lines. */
+  lines: number;
+}
+
+function measurePage(page: MarginPage): PageMeasure {
+  const lines = page.chunks.filter((chunk) => chunk.words.length > 2);
+  const at = (values: number[], share: number) => values.sort((a, b) => a - b)[Math.floor((values.length - 1) * share)];
+  return {
+    body: bodySize(page.chunks),
+    left:
+      at(
+        lines.map((chunk) => chunk.box.x0),
+        0.1,
+      ) ?? 0,
+    right:
+      at(
+        lines.map((chunk) => chunk.box.x1),
+        0.9,
+      ) ?? page.width,
+    lines: lines.length,
+  };
+}
+
+/**
+ * Points that make a row furniture without being repeated, and those below which it is none whatever stands nearer to the text
+ * (fixtures/pdf/margin-stamp.pdf).
+ */
+const ENOUGH = 3;
+const MAYBE = 2;
+
+/**
+ * What speaks for a row's being furniture where no other page repeats it: its place, its distance, its type, what it says, and a text below it
+ * that goes on in the middle of a sentence.
+ */
+function weighRow(
+  row: MarginRow,
+  text: string,
+  page: MarginPage,
+  measure: PageMeasure,
+): { points: number; parted: boolean } {
+  const { body } = measure;
   const size = Math.max(...row.chunks.map((chunk) => chunk.size));
+  if (page.chunks.length <= row.chunks.length) return { points: 0, parted: false };
   const gap = gapToText(row, page.chunks);
-  if (page.chunks.length <= row.chunks.length) return false;
-  if (PAGE_NUMBER.test(text)) return size <= body * 1.15 && gap > body * 0.9;
-  if (size <= body * 1.25 && (isSpreadHead(row, page, gap) || (DOWNLOAD_STAMP.test(text) && gap > 0))) return true;
-  const edge = row.top ? row.box.y1 < page.height * 0.1 : row.box.y0 > page.height * 0.9;
+  // A speck of the scanner.
+  if (!/[\p{L}\p{N}]/u.test(text)) return { points: MAYBE, parted: false };
+  if (PAGE_NUMBER.test(text)) return { points: size <= body * 1.15 && gap > body * 0.9 ? ENOUGH : 0, parted: false };
+  const pieces = marginPieces(row, measure);
+  const spread = pieces > 1;
+  if (spread && row.top && size < body * 1.5 && measure.lines >= FULL_PAGE_ROWS && goesOnBelow(row, page, measure))
+    return { points: ENOUGH, parted: true };
+  if (size > body * 1.25 || text.length >= 160 || isCaption(text)) return { points: 0, parted: false };
+  const outer = row.top ? row.box.y1 < page.height * OUTER : row.box.y0 > page.height * (1 - OUTER);
+  let points = 0;
+  if (STAMP.test(text) && gap > 0) points += 3;
+  if (pieces > 0 && gap > size * 0.7 && measure.lines >= FULL_PAGE_ROWS) points += pieces > 1 ? 3 : 1;
+  const typed = points > 0 || size < body * 0.92;
+  if (outer) points += 1;
+  if (size < body * 0.92) points += size < body * 0.6 ? 2 : 1;
+  if (gap > body * 1.2) points += 1;
+  else if (gap < body * 0.5) points -= 1;
+  if (/[.:;]$/.test(text)) points -= 1;
+  // Place and distance alone speak for a title too: it waits for no page number.
+  return { points: typed ? points : 0, parted: false };
+}
+
+/** Whether the line under a head is one of the text's own and begins in the middle of a sentence: it cannot belong to what is above. */
+function goesOnBelow(row: MarginRow, page: MarginPage, measure: PageMeasure): boolean {
+  let next: Chunk | undefined;
+  for (const chunk of page.chunks)
+    if (
+      chunk.box.y0 + chunk.box.y1 > 2 * row.box.y1 &&
+      !row.chunks.includes(chunk) &&
+      (!next || chunk.baseline < next.baseline)
+    )
+      next = chunk;
   return (
-    edge && size < body * 0.92 && gap > body * 1.6 && text.length < 160 && !isCaption(text) && !/[.:;]$/.test(text)
+    next !== undefined &&
+    /^\p{Ll}/u.test(next.words[0]?.text ?? '') &&
+    Math.abs(next.box.x0 - measure.left) < measure.body * 2
   );
 }
 
 /**
- * Pieces set against both margins of a page of text, as a running head is: the page's number and a name, or three of which the middle one is
- * centred.
+ * 2 for pieces set against both margins of the text as a running head is: the page's number and a name, or three of which the middle one is
+ * centred; 1 for any other two at the margins; else 0.
  */
-function isSpreadHead(row: MarginRow, page: MarginPage, gap: number): boolean {
-  const { chunks } = row;
+function marginPieces({ chunks }: MarginRow, { left, right }: PageMeasure): 0 | 1 | 2 {
   const first = chunks[0];
   const last = chunks.at(-1);
-  if (!first || !last || chunks.length < 2 || chunks.length > 3) return false;
+  if (!first || !last || chunks.length < 2 || chunks.length > 3) return 0;
   const size = Math.max(...chunks.map((chunk) => chunk.size));
-  if (gap < size * 0.7 || chunks.some((chunk, n) => n > 0 && chunk.box.x0 - (chunks[n - 1] as Chunk).box.x1 < size * 3))
-    return false;
-  const others = page.chunks.filter((chunk) => !chunks.includes(chunk));
-  if (others.length < FULL_PAGE_ROWS) return false;
-  const text = boundingBox(others.filter((chunk) => chunk.words.length > 2).map((chunk) => chunk.box));
-  if (Math.abs(first.box.x0 - text.x0) > size * 2 || Math.abs(last.box.x1 - text.x1) > size * 2) return false;
+  if (chunks.some((chunk, n) => n > 0 && chunk.box.x0 - (chunks[n - 1] as Chunk).box.x1 < size * 3)) return 0;
+  if (Math.abs(first.box.x0 - left) > size * 2 || Math.abs(last.box.x1 - right) > size * 2) return 0;
   const middle = chunks[1] as Chunk;
-  return chunks.length === 2
-    ? [first, last].some((chunk) => PAGE_NUMBER.test(chunkText(chunk.words)))
-    : Math.abs(middle.box.x0 + middle.box.x1 - text.x0 - text.x1) < size * 4 && middle.words.length <= 8;
+  if (chunks.length === 2) return [first, last].some((chunk) => PAGE_NUMBER.test(chunkText(chunk.words))) ? 2 : 1;
+  return Math.abs(middle.box.x0 + middle.box.x1 - left - right) < size * 4 && middle.words.length <= 8 ? 2 : 0;
 }
 
 /** Whether the next row inwards follows at the distance and in the size of one text. */

@@ -12,6 +12,7 @@ import { type FlowPlace, followOcr } from './flows.ts';
 import type { FoundFurniture } from './furniture.ts';
 import { escapeHtml, type Vocabulary } from './inline.ts';
 import { buildChunks, type Chunk, chunkText, groupRows } from './lines.ts';
+import { readMarker } from './markers.ts';
 import { draftParagraphs, makeLine } from './paragraphs.ts';
 import { readSideways, type UprightPage } from './upright.ts';
 
@@ -56,6 +57,8 @@ export function layoutPage(
         words: chunk.words.length,
         size: chunk.size,
         atom: false,
+        ...streamPlace(chunk.words),
+        ...firstNumber(chunk.words),
         ...firstPlace(chunk.words),
       }),
     ),
@@ -64,7 +67,8 @@ export function layoutPage(
   const drafts = columns.flatMap((column) => draftColumn(column, upright, vocabulary, bodySize));
   const inTables = new Set([...ruled, ...aligned].flatMap((table) => table.sideways));
   const loose = upright.sideways.filter((word) => !inTables.has(word));
-  const aside = loose.length === 0 ? [] : draftSideways(page, loose, toDisplayed, vocabulary);
+  const aside =
+    loose.length === 0 ? [] : draftSideways(page, loose, toDisplayed, vocabulary).map((one) => asStamp(one, body));
   const edges = furniture.map((one) => furnitureDraft(one, page.index, toDisplayed));
   return [
     ...edges.filter((one) => one.box.y1 <= page.height / 2),
@@ -95,7 +99,30 @@ function tableItem(table: FoundTable, pageIndex: number, toDisplayed: (box: Box)
     size: median(table.words.map((word) => word.style.size)),
     letters: table.words.reduce((sum, word) => sum + word.text.length, 0),
   };
-  return { draft, box: table.box, words: 0, size: 0, atom: true, ...firstPlace(table.words) };
+  return {
+    draft,
+    box: table.box,
+    words: 0,
+    size: 0,
+    atom: true,
+    ...streamPlace(table.words),
+    ...firstPlace(table.words),
+  };
+}
+
+function streamPlace(words: readonly Word[]): { order: number; letters: number } {
+  let order = Infinity;
+  let letters = 0;
+  for (const word of words) {
+    order = Math.min(order, word.index);
+    letters += word.text.length;
+  }
+  return { order, letters };
+}
+
+function firstNumber(words: readonly Word[]): { number?: number } {
+  const marker = words.length > 1 ? readMarker(words[0]?.text ?? '') : undefined;
+  return marker?.style === 'decimal' ? { number: marker.value } : {};
 }
 
 function firstPlace(words: readonly Word[]): { place?: FlowPlace } {
@@ -198,6 +225,20 @@ function draftSideways(
       toPage: back,
     });
   });
+}
+
+/** Lines of text that make a page one of running text. */
+const FULL_PAGE_LINES = 8;
+
+/** What runs up the outer margin of a page of text is no part of it: where a copy was fetched, a journal's name (fixtures/pdf/margin-stamp.pdf). */
+function asStamp(draft: Draft, body: readonly Chunk[]): Draft {
+  if (draft.kind !== 'text') return draft;
+  const lines = body.filter((chunk) => chunk.words.length > 2).map((chunk) => chunk.box);
+  if (lines.length < FULL_PAGE_LINES) return draft;
+  const text = boundingBox(lines);
+  if (draft.box.x1 > text.x0 && draft.box.x0 < text.x1) return draft;
+  const { pageIndex, box, ocr, html } = draft;
+  return { kind: 'furniture', role: 'page_header', pageIndex, box, ocr, html, text: draft.text };
 }
 
 function furnitureDraft(found: FoundFurniture, pageIndex: number, toDisplayed: (box: Box) => Box): FurnitureDraft {

@@ -24,13 +24,38 @@ export interface PlacedGlyph {
 interface OpenWord extends PlacedGlyph {
   spaceBefore: boolean | null;
   rightToLeft: boolean;
+  /** Left edges of its glyphs, and where each begins in `text`. */
+  edges: number[];
+  offsets: number[];
 }
+
+/** Spacing accents and the combining marks that they stand for where TeX paints them over a letter. */
+const ACCENTS: ReadonlyMap<number, string> = new Map([
+  [0x60, '\u0300'],
+  [0xa8, '\u0308'],
+  [0xaf, '\u0304'],
+  [0xb4, '\u0301'],
+  [0xb8, '\u0327'],
+  [0x2c6, '\u0302'],
+  [0x2c7, '\u030c'],
+  [0x2d8, '\u0306'],
+  [0x2d9, '\u0307'],
+  [0x2da, '\u030a'],
+  [0x2db, '\u0328'],
+  [0x2dc, '\u0303'],
+  [0x2dd, '\u030b'],
+]);
+/** Words back from an accent in which its letter is looked for: engines give overlapping glyphs late. */
+const ACCENT_REACH = 16;
 
 /** Takes glyphs in stream order; `finish` gives the words in the displayed frame. */
 export class WordBuilder {
   readonly #width: number;
   readonly #height: number;
   readonly #words: Word[] = [];
+  /** The last words as they were built, the newest last, for accents that come after their letter. */
+  readonly #recent: { built: OpenWord; word: Word }[] = [];
+  #accent: PlacedGlyph | undefined;
   #open: OpenWord | undefined;
   #spaced = false;
   #guessed = false;
@@ -42,8 +67,27 @@ export class WordBuilder {
   }
 
   add(glyph: PlacedGlyph): void {
+    const waiting = this.#accent;
+    if (waiting) {
+      this.#accent = undefined;
+      if (covers(glyph.x0, glyph.x1, glyph, waiting)) {
+        this.#append({ ...glyph, text: accented(glyph.text, waiting) });
+        return;
+      }
+      this.#append(waiting);
+    }
+    if (ACCENTS.has(glyph.code)) {
+      if (!this.#accentBack(glyph)) this.#accent = glyph;
+      return;
+    }
+    this.#append(glyph);
+  }
+
+  #append(glyph: PlacedGlyph): void {
     const open = this.#open;
     if (open && !this.#spaced && !this.#guessed && this.#carriesOn(open, glyph)) {
+      open.edges.push(glyph.x0);
+      open.offsets.push(open.text.length);
       open.text += glyph.text;
       if (glyph.x0 < open.x0) open.x0 = glyph.x0;
       if (glyph.x1 > open.x1) open.x1 = glyph.x1;
@@ -51,18 +95,45 @@ export class WordBuilder {
     }
     const spaceBefore = this.#spaced ? true : this.#touches(open, glyph) ? false : null;
     this.#close();
-    this.#open = { ...glyph, spaceBefore, rightToLeft: isRightToLeft(glyph.code) };
+    this.#open = {
+      ...glyph,
+      spaceBefore,
+      rightToLeft: isRightToLeft(glyph.code),
+      edges: [glyph.x0],
+      offsets: [0],
+    };
     this.#spaced = false;
     this.#guessed = false;
   }
 
+  /** Puts an accent on a letter that came before it. */
+  #accentBack(accent: PlacedGlyph): boolean {
+    const open = this.#open;
+    if (open && accentWord(open, accent)) return true;
+    for (let n = this.#recent.length - 1; n >= 0; n--) {
+      const recent = this.#recent[n];
+      if (!recent || !accentWord(recent.built, accent)) continue;
+      recent.word.text = tidy(recent.built.text);
+      return true;
+    }
+    return false;
+  }
+
   /** White space stood here: in the stream, or only the engine supposes it (then the gap will decide). */
   space(guessed = false): void {
+    // Engines suppose one between an accent and the letter that it is painted over.
+    if (this.#accent) {
+      if (guessed) return;
+      this.#append(this.#accent);
+      this.#accent = undefined;
+    }
     if (guessed) this.#guessed = true;
     else this.#spaced = true;
   }
 
   finish(): Word[] {
+    if (this.#accent) this.#append(this.#accent);
+    this.#accent = undefined;
     this.#close();
     return dropOverprints(this.#words);
   }
@@ -95,7 +166,7 @@ export class WordBuilder {
     const { size } = open.style;
     const upright = { x0: open.x0, x1: open.x1, y0: open.baseline - size * 0.78, y1: open.baseline + size * 0.22 };
     const sideways = open.direction === 90 || open.direction === 270;
-    this.#words.push({
+    const word: Word = {
       text,
       box: turnBox(
         upright,
@@ -109,8 +180,51 @@ export class WordBuilder {
       spaceBefore: open.spaceBefore,
       invisible: open.invisible,
       index: this.#words.length,
-    });
+    };
+    this.#words.push(word);
+    this.#recent.push({ built: open, word });
+    if (this.#recent.length > ACCENT_REACH) this.#recent.shift();
   }
+}
+
+/** Whether an accent stands over the middle of a letter of its line. */
+function covers(x0: number, x1: number, letter: { baseline: number; direction: QuarterTurn }, accent: PlacedGlyph) {
+  const middle = (accent.x0 + accent.x1) / 2;
+  const { size } = accent.style;
+  return (
+    letter.direction === accent.direction &&
+    Math.abs(letter.baseline - accent.baseline) < size * 0.35 &&
+    middle > x0 &&
+    middle < x1 &&
+    Math.min(x1, accent.x1) - Math.max(x0, accent.x0) > (accent.x1 - accent.x0) * 0.5
+  );
+}
+
+/** Accents the letter of a word over which the accent stands, if there is one. */
+function accentWord(open: OpenWord, accent: PlacedGlyph): boolean {
+  if (!covers(open.x0, open.x1, open, accent)) return false;
+  const { edges, offsets } = open;
+  for (let n = edges.length - 1; n >= 0; n--) {
+    const from = edges[n] ?? 0;
+    if (!covers(from, edges[n + 1] ?? open.x1, open, accent)) continue;
+    const start = offsets[n] ?? 0;
+    const end = offsets[n + 1] ?? open.text.length;
+    const letter = open.text.slice(start, end);
+    if (!/^\p{L}$/u.test(letter)) return false;
+    const text = accented(letter, accent);
+    open.text = open.text.slice(0, start) + text + open.text.slice(end);
+    for (let later = n + 1; later < offsets.length; later++)
+      offsets[later] = (offsets[later] ?? 0) + text.length - letter.length;
+    return true;
+  }
+  return false;
+}
+
+/** A letter with its accent, composed (fixtures/pdf/painted-accents.pdf). */
+function accented(letter: string, accent: PlacedGlyph): string {
+  if (!/^\p{L}$/u.test(letter)) return accent.text + letter;
+  const base = letter === 'ı' ? 'i' : letter === 'ȷ' ? 'j' : letter;
+  return (base + (ACCENTS.get(accent.code) ?? '')).normalize('NFC');
 }
 
 /** Soft hyphens stay only at a word's end, where the line was broken; letters and their marks are composed. */

@@ -1,0 +1,58 @@
+// Holds page layout to what our fixtures of margins, cards and accents show, from bytes to drafts.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { layoutBatch } from '../convert.ts';
+import { openPageSource } from '../source/open-page-source.ts';
+import type { Draft } from './blocks.ts';
+
+/** The drafts of each page of a fixture. */
+async function draftPages(name: string): Promise<Draft[][]> {
+  const source = await openPageSource(
+    await readFile(new URL(`../../../fixtures/pdf/${name}`, import.meta.url)),
+    undefined,
+  );
+  try {
+    const pages: Draft[][] = [];
+    for (let index = 0; index < source.pageCount; index++) {
+      const content = await source.readPage(index);
+      pages.push(
+        layoutBatch(
+          [{ content, source: 'native_text', status: 'ok', renderWidth: null, renderHeight: null }],
+          new Set(),
+        ),
+      );
+    }
+    return pages;
+  } finally {
+    await source.close();
+  }
+}
+
+const textOf = (draft: Draft) => ('text' in draft ? draft.text : '');
+
+test('one page tells its own head, foot and stamp: by a text that goes on, by type and place, and up the margin', async () => {
+  const [drafts = []] = await draftPages('margin-stamp.pdf');
+  const furniture = drafts.filter((draft) => draft.kind === 'furniture').map(textOf);
+  assert.deepEqual(furniture.sort(), [
+    '212 HARBOURS OF THE WEST. [Ch. XIX.',
+    '7',
+    'Downloaded from harbours.example at 6:51 on Monday',
+    'Harbour congress',
+  ]);
+  assert.equal(drafts.filter((draft) => draft.kind === 'text').length, 6);
+});
+
+test('cards are read by rows where the stream paints them so, by columns where it or their numbers say so', async () => {
+  const titles = (drafts: Draft[]) => drafts.map(textOf).filter((text) => /\blight$/.test(text));
+  const [byRows = [], byColumns = [], numbered = []] = await draftPages('cards-in-rows.pdf');
+  const compass = ['North light', 'East light', 'South light', 'West light'];
+  assert.deepEqual(titles(byRows), compass);
+  assert.deepEqual(titles(byColumns), compass);
+  assert.deepEqual(titles(numbered), ['1. North light', '2. South light', '3. East light', '4. West light']);
+});
+
+test('accents that are painted over letters become one with them, before or after the letter', async () => {
+  const [drafts = []] = await draftPages('painted-accents.pdf');
+  assert.equal(drafts.map(textOf).join(' '), 'Ján met Nguyên and Zoë An accent ´ alone stays alone.');
+});
