@@ -163,7 +163,7 @@ export function createConcurrency(state: SharedState): Concurrency {
           const now = Date.now();
           const claims = await orLate(look(team), deadline + LOOK_MS, late);
           if (now >= deadline)
-            throw refusal(key, placeFreeAt(claims, now), "none was free within the request's `timeout`");
+            throw refusal(key, placeFreeAt(claims, key, id, now), "none was free within the request's `timeout`");
           // Only who would be let in, or whose claim grows old, writes: a hot key has few writers.
           const claim: Claim = { id, expires: now + LEASE_MS, deadline };
           const due = now - asked >= RENEW_MS;

@@ -87,8 +87,19 @@ export function fullUntil(current: TeamClaims, limits: TeamLimits, now: number):
   return full ? firstEnd([...held, ...waiting]) : undefined;
 }
 
-/** When the first place that is held now is surely free, epoch milliseconds; `now` where none is held. */
-export function placeFreeAt(current: TeamClaims, now: number): number {
-  const { held } = live(current, now);
-  return held.length === 0 ? now : firstEnd(held);
+/**
+ * When a place is surely free for a request that came after all the others, epoch milliseconds; `now` where one is. Those who
+ * wait have deadlines too, so enough of all that live must be over by then.
+ * @param id whose own claim does not count
+ */
+export function placeFreeAt(
+  current: TeamClaims,
+  limits: Pick<TeamLimits, 'concurrency'>,
+  id: string,
+  now: number,
+): number {
+  const { held, waiting } = live(current, now);
+  const ends = [...held, ...waiting].filter((claim) => claim.id !== id).map((claim) => claim.deadline);
+  ends.sort((a, b) => a - b);
+  return ends[ends.length - limits.concurrency] ?? now;
 }

@@ -75,7 +75,9 @@ test('places: held to the number, then waiting in order, then refused until the 
   );
   assert.deepEqual(ask('e'), { state: 'refused', freeAt: NOW + 9_500 });
   assert.equal(fullUntil(claims, limits, NOW), NOW + 9_500);
-  assert.equal(placeFreeAt(claims, NOW), NOW + 9_500);
+  assert.equal(placeFreeAt(claims, limits, 'd', NOW), NOW + 30_000, 'b is over first, and its place is for c');
+  assert.equal(placeFreeAt(leavePlace(claims, 'c'), limits, 'd', NOW), NOW + 9_500, 'then it is for d');
+  assert.equal(placeFreeAt(leavePlace(leavePlace(claims, 'c'), 'a'), limits, 'd', NOW), NOW, 'a place is free');
   claims = leavePlace(claims, 'a');
   assert.equal(ask('d').state, 'waiting', 'who came later stays behind');
   assert.equal(ask('f').state, 'refused', 'nobody overtakes the queue');
