@@ -228,7 +228,9 @@ export function showQueueMetrics(queue: string, concurrency: number): void {
 export function showGatewayMetrics(): void {
   for (const reason of REFUSALS) limitRefusals.inc({ reason }, 0);
   for (const queue of queues) deadLetters.inc({ queue }, 0);
-  httpRequests.inc({ route: '/v2/parse', method: 'POST', status: '200', code: 'OK' }, 0);
+  const parse = { route: '/v2/parse', method: 'POST' };
+  httpRequests.inc({ ...parse, status: '200', code: 'OK' }, 0);
+  httpRequests.inc({ ...parse, status: '500', code: 'UNKNOWN_ERROR' }, 0);
 }
 
 /** The product's version. */
