@@ -112,6 +112,7 @@ export function learnWords(vocabulary: Vocabulary, lines: readonly (readonly Wor
   for (const line of lines)
     line.forEach((word, index) => {
       if (index === line.length - 1 && /[-\u00ad\u2010]$/.test(word.text)) return;
+      if (vocabulary.has(word.text)) return;
       for (const [part] of word.text.toLowerCase().matchAll(/[\p{L}-]{3,40}/gu))
         if (vocabulary.size < 500_000) vocabulary.add(part);
     });

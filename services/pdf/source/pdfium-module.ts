@@ -89,10 +89,42 @@ const FUNCTIONS = [
 ] as const; // prettier-ignore
 
 /** The exported C functions (fpdfview.h, fpdf_text.h, fpdf_edit.h, fpdf_doc.h, fpdf_annot.h, fpdf_flatten.h, fpdf_formfill.h) and the memory they share with us. */
-export type Pdfium = Record<(typeof FUNCTIONS)[number], Call> & {
-  /** Views change when memory grows: read them anew after every call. */
-  heap(): { u8: Uint8Array; i32: Int32Array; f32: Float32Array; f64: Float64Array; u16: Uint16Array };
-};
+export type Pdfium = Record<(typeof FUNCTIONS)[number], Call> & { readonly heap: Heap };
+
+/** The module's memory. Views change when it grows: read them anew after every call that may take memory. */
+export class Heap {
+  readonly #module: RawModule;
+  #i32: Int32Array;
+  #f32: Float32Array;
+  #f64: Float64Array;
+
+  constructor(module: RawModule) {
+    this.#module = module;
+    this.#i32 = module.HEAP32;
+    this.#f32 = module.HEAPF32;
+    this.#f64 = module.HEAPF64;
+  }
+
+  // A view whose memory has moved has no length; the module's own properties are slow to look up for every character.
+  get i32(): Int32Array {
+    if (this.#i32.length === 0) this.#i32 = this.#module.HEAP32;
+    return this.#i32;
+  }
+
+  get f32(): Float32Array {
+    if (this.#f32.length === 0) this.#f32 = this.#module.HEAPF32;
+    return this.#f32;
+  }
+
+  get f64(): Float64Array {
+    if (this.#f64.length === 0) this.#f64 = this.#module.HEAPF64;
+    return this.#f64;
+  }
+
+  get u8(): Uint8Array {
+    return this.#module.HEAPU8;
+  }
+}
 
 let loading: Promise<Pdfium> | undefined;
 
@@ -140,7 +172,6 @@ interface RawModule {
   HEAP32: Int32Array;
   HEAPF32: Float32Array;
   HEAPF64: Float64Array;
-  HEAPU16: Uint16Array;
   /** The functions themselves. The module's own `_` names check and spread the arguments of every call, several for each character. */
   wasmExports: Readonly<Record<string, Call | undefined>>;
 }
@@ -162,15 +193,14 @@ async function instantiate(): Promise<Pdfium> {
     }),
   ) as Record<(typeof FUNCTIONS)[number], Call>;
   calls.PDFiumExt_Init();
-  const heap = () => ({ u8: raw.HEAPU8, i32: raw.HEAP32, f32: raw.HEAPF32, f64: raw.HEAPF64, u16: raw.HEAPU16 });
-  return { ...calls, heap };
+  return { ...calls, heap: new Heap(raw) };
 }
 
 /** Copies bytes into the module; the caller frees the pointer. @throws EngineCrashError where memory does not suffice. */
 export function copyIn(pdfium: Pdfium, bytes: Uint8Array): number {
   const pointer = pdfium.malloc(Math.max(1, bytes.length));
   if (pointer === 0) throw new EngineCrashError('PDFium has no memory for the file');
-  pdfium.heap().u8.set(bytes, pointer);
+  pdfium.heap.u8.set(bytes, pointer);
   return pointer;
 }
 
@@ -181,7 +211,7 @@ export function readSized(pdfium: Pdfium, fill: (buffer: number, size: number) =
   const buffer = pdfium.malloc(size);
   try {
     const written = Math.min(fill(buffer, size), size);
-    return pdfium.heap().u8.slice(buffer, buffer + written);
+    return pdfium.heap.u8.slice(buffer, buffer + written);
   } finally {
     pdfium.free(buffer);
   }

@@ -70,7 +70,7 @@ function readObject(walk: Walk, object: number, toPage: Matrix, depth: number): 
     let pixelWidth = 0;
     let pixelHeight = 0;
     if (pdfium.FPDFImageObj_GetImagePixelSize(object, walk.scratch, walk.scratch + 4)) {
-      const i32 = pdfium.heap().i32;
+      const i32 = pdfium.heap.i32;
       pixelWidth = i32[walk.scratch >> 2] ?? 0;
       pixelHeight = i32[(walk.scratch >> 2) + 1] ?? 0;
     }
@@ -85,7 +85,7 @@ function readObject(walk: Walk, object: number, toPage: Matrix, depth: number): 
 
 function matrixOf(walk: Walk, object: number): Matrix {
   if (!walk.pdfium.FPDFPageObj_GetMatrix(object, walk.scratch)) return { a: 1, b: 0, c: 0, d: 1, e: 0, f: 0 };
-  const f32 = walk.pdfium.heap().f32;
+  const f32 = walk.pdfium.heap.f32;
   const at = walk.scratch >> 2;
   return {
     a: f32[at] ?? 1,
@@ -101,7 +101,7 @@ function matrixOf(walk: Walk, object: number): Matrix {
 function boundsOf(walk: Walk, object: number, toPage: Matrix): Box | undefined {
   const s = walk.scratch;
   if (!walk.pdfium.FPDFPageObj_GetBounds(object, s, s + 4, s + 8, s + 12)) return undefined;
-  const f32 = walk.pdfium.heap().f32;
+  const f32 = walk.pdfium.heap.f32;
   const at = s >> 2;
   const box = mapBox(toPage, f32[at] ?? 0, f32[at + 1] ?? 0, f32[at + 2] ?? 0, f32[at + 3] ?? 0);
   const page = walk.pageBox;
@@ -118,7 +118,7 @@ function colorOf(walk: Walk, object: number, stroke: boolean): { color: number; 
   const { pdfium, scratch: s } = walk;
   const read = stroke ? pdfium.FPDFPageObj_GetStrokeColor : pdfium.FPDFPageObj_GetFillColor;
   if (!read(object, s, s + 4, s + 8, s + 12)) return { color: 0, alpha: 255 };
-  const i32 = pdfium.heap().i32;
+  const i32 = pdfium.heap.i32;
   const at = s >> 2;
   return {
     color: (((i32[at] ?? 0) & 255) << 16) | (((i32[at + 1] ?? 0) & 255) << 8) | ((i32[at + 2] ?? 0) & 255),
@@ -129,7 +129,7 @@ function colorOf(walk: Walk, object: number, stroke: boolean): { color: number; 
 function readPath(walk: Walk, object: number, toPage: Matrix): void {
   const { pdfium, scratch: s } = walk;
   if (!pdfium.FPDFPath_GetDrawMode(object, s, s + 4)) return;
-  const i32 = pdfium.heap().i32;
+  const i32 = pdfium.heap.i32;
   const filled = (i32[s >> 2] ?? 0) !== 0;
   const stroked = (i32[(s >> 2) + 1] ?? 0) !== 0;
   if (!(filled || stroked) || !boundsOf(walk, object, toPage)) return;
@@ -146,7 +146,7 @@ function readPath(walk: Walk, object: number, toPage: Matrix): void {
   const matrix = concatenate(matrixOf(walk, object), toPage);
   if (stroked && pdfium.FPDFPageObj_GetStrokeWidth(object, s))
     strokeWidth = Math.abs(
-      (pdfium.heap().f32[s >> 2] ?? 0) * Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c)),
+      (pdfium.heap.f32[s >> 2] ?? 0) * Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c)),
     );
 
   let points: number[] = [];
@@ -166,7 +166,7 @@ function readPath(walk: Walk, object: number, toPage: Matrix): void {
     if (type === 2) flush(false);
     if (type === 1) curved = true;
     if (pdfium.FPDFPathSegment_GetPoint(segment, s, s + 4)) {
-      const f32 = pdfium.heap().f32;
+      const f32 = pdfium.heap.f32;
       const x = f32[s >> 2] ?? 0;
       const y = f32[(s >> 2) + 1] ?? 0;
       points.push(matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f);

@@ -128,7 +128,7 @@ class PdfiumSource implements PageSource {
         const crop = { x0: 0, y0: 0, x1: pdfium.FPDF_GetPageWidthF(page), y1: pdfium.FPDF_GetPageHeightF(page) };
         if (pdfium.FPDF_GetPageBoundingBox(page, this.#scratch)) {
           // FS_RECTF: left, top, right, bottom.
-          const f32 = pdfium.heap().f32;
+          const f32 = pdfium.heap.f32;
           const at = this.#scratch >> 2;
           crop.x0 = f32[at] ?? 0;
           crop.y1 = f32[at + 1] ?? 0;
@@ -179,9 +179,9 @@ class PdfiumSource implements PageSource {
     const links: PageLink[] = [];
     const pdfium = this.#pdfium;
     const s = this.#scratch;
-    pdfium.heap().i32[s >> 2] = 0;
+    pdfium.heap.i32[s >> 2] = 0;
     for (let n = 0; n < DOCUMENT_LIMITS.pdfPageAnnotations && pdfium.FPDFLink_Enumerate(page, s, s + 4); n++) {
-      const link = pdfium.heap().i32[(s >> 2) + 1] ?? 0;
+      const link = pdfium.heap.i32[(s >> 2) + 1] ?? 0;
       const action = pdfium.FPDFLink_GetAction(link);
       if (
         action === 0 ||
@@ -189,7 +189,7 @@ class PdfiumSource implements PageSource {
         !pdfium.FPDFLink_GetAnnotRect(link, s + 16)
       )
         continue;
-      const f32 = pdfium.heap().f32;
+      const f32 = pdfium.heap.f32;
       const at = (s + 16) >> 2;
       const box = mapBox(display, f32[at] ?? 0, f32[at + 3] ?? 0, f32[at + 2] ?? 0, f32[at + 1] ?? 0);
       const href = decodeUtf8(
@@ -217,7 +217,7 @@ class PdfiumSource implements PageSource {
         pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, RENDER_ANNOTATIONS);
         const buffer = pdfium.FPDFBitmap_GetBuffer(bitmap);
         const stride = pdfium.FPDFBitmap_GetStride(bitmap);
-        const heap = pdfium.heap().u8;
+        const heap = pdfium.heap.u8;
         const pixels = new Uint8Array(width * height);
         for (let y = 0; y < height; y++)
           pixels.set(heap.subarray(buffer + y * stride, buffer + y * stride + width), y * width);

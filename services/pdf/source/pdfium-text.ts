@@ -6,7 +6,7 @@ import { concatenate, type Matrix, mapBox, turnBox } from './geometry.ts';
 import { glyphText, isSpaceCode } from './glyph-text.ts';
 import type { PageContent, TextStyle } from './page-model.ts';
 import { decodeUtf8, type Pdfium, readSized } from './pdfium-module.ts';
-import { WordBuilder } from './word-builder.ts';
+import { type PlacedGlyph, WordBuilder } from './word-builder.ts';
 
 interface TextRun {
   style: TextStyle;
@@ -17,7 +17,35 @@ interface TextRun {
   upright: boolean;
 }
 
+const NO_STYLE: TextStyle = { font: '', size: 0, bold: false, italic: false, monospace: false, color: 0 };
+
 export type FontCache = Map<number, FontFace>;
+
+/** The styles of a page, one object for each, so that words of one style share it. */
+class Styles {
+  readonly #byFont = new Map<number, Map<number, TextStyle>>();
+
+  /** @param size in steps of a twentieth of a point, at most 2,000 */
+  of(font: number, face: FontFace, size: number, color: number, skewed: boolean, outlined: boolean): TextStyle {
+    let styles = this.#byFont.get(font);
+    if (!styles) this.#byFont.set(font, (styles = new Map()));
+    // One number for all the rest: 16 bits of size, 24 of colour and two.
+    const key = (Math.round(size * 20) * 0x1000000 + color) * 4 + (skewed ? 2 : 0) + (outlined ? 1 : 0);
+    let style = styles.get(key);
+    if (!style) {
+      style = {
+        font: face.name,
+        size,
+        bold: face.bold || outlined,
+        italic: face.italic || skewed,
+        monospace: face.monospace,
+        color,
+      };
+      styles.set(key, style);
+    }
+    return style;
+  }
+}
 
 /**
  * @param page, textPage PDFium handles
@@ -34,7 +62,7 @@ export function readText(
   fonts: FontCache,
 ): Pick<PageContent, 'words' | 'glyphs' | 'unmappedGlyphs' | 'cutText'> {
   const builder = new WordBuilder(width, height);
-  const styles = new Map<string, TextStyle>();
+  const styles = new Styles();
   const runs = new Map<number, TextRun>();
   const all = pdfium.FPDFText_CountChars(textPage);
   const count = Math.min(all, DOCUMENT_LIMITS.pdfPageCharacters);
@@ -42,6 +70,17 @@ export function readText(
   let unmapped = 0;
   let lastObject = 0;
   let run: TextRun | undefined;
+  // One for all characters: the builder keeps what it needs of it.
+  const glyph: PlacedGlyph = {
+    text: '',
+    code: 0,
+    x0: 0,
+    x1: 0,
+    baseline: 0,
+    style: NO_STYLE,
+    direction: 0,
+    invisible: false,
+  };
   for (let i = 0; i < count; i++) {
     const code = pdfium.FPDFText_GetUnicode(textPage, i) >>> 0;
     if (isSpaceCode(code)) {
@@ -70,7 +109,7 @@ export function readText(
     let baseline: number;
     if (run.upright) {
       pdfium.FPDFText_GetLooseCharBox(textPage, i, scratch);
-      const f32 = pdfium.heap().f32;
+      const f32 = pdfium.heap.f32;
       const left = f32[scratch >> 2] ?? 0;
       const right = f32[(scratch >> 2) + 2] ?? 0;
       const y = (f32[(scratch >> 2) + 3] ?? 0) + run.looseDrop;
@@ -82,7 +121,7 @@ export function readText(
     } else {
       pdfium.FPDFText_GetCharBox(textPage, i, scratch, scratch + 8, scratch + 16, scratch + 24);
       pdfium.FPDFText_GetCharOrigin(textPage, i, scratch + 32, scratch + 40);
-      const f64 = pdfium.heap().f64;
+      const f64 = pdfium.heap.f64;
       const at = scratch >> 3;
       const turn = ((360 - run.direction) % 360) as QuarterTurn;
       const tight = turnBox(
@@ -100,7 +139,15 @@ export function readText(
     }
     if (!(Number.isFinite(x0) && Number.isFinite(x1) && Number.isFinite(baseline))) continue;
     if (code > 0x7e && pdfium.FPDFText_HasUnicodeMapError(textPage, i) === 1) unmapped++;
-    builder.add({ text, code, x0, x1, baseline, style: run.style, direction: run.direction, invisible: run.invisible });
+    glyph.text = text;
+    glyph.code = code;
+    glyph.x0 = x0;
+    glyph.x1 = x1;
+    glyph.baseline = baseline;
+    glyph.style = run.style;
+    glyph.direction = run.direction;
+    glyph.invisible = run.invisible;
+    builder.add(glyph);
   }
   return { words: builder.finish(), glyphs, unmappedGlyphs: unmapped, cutText: all > count };
 }
@@ -113,11 +160,11 @@ function readRun(
   display: Matrix,
   scratch: number,
   fonts: FontCache,
-  styles: Map<string, TextStyle>,
+  styles: Styles,
 ): TextRun {
   const matrix: Matrix = { a: 1, b: 0, c: 0, d: 1, e: 0, f: 0 };
   if (pdfium.FPDFText_GetMatrix(textPage, index, scratch)) {
-    const f32 = pdfium.heap().f32;
+    const f32 = pdfium.heap.f32;
     const at = scratch >> 2;
     matrix.a = f32[at] ?? 1;
     matrix.b = f32[at + 1] ?? 0;
@@ -132,7 +179,7 @@ function readRun(
 
   pdfium.FPDFText_GetCharBox(textPage, index, scratch, scratch + 8, scratch + 16, scratch + 24);
   pdfium.FPDFText_GetCharOrigin(textPage, index, scratch + 32, scratch + 40);
-  const f64 = pdfium.heap().f64;
+  const f64 = pdfium.heap.f64;
   const at = scratch >> 3;
   const tightHeight =
     direction % 180 === 0
@@ -143,7 +190,7 @@ function readRun(
   if (!(size > 0.5) || tightHeight > size * 3) size = Math.max(tightHeight * 1.3, 1);
   size = Math.min(size, 2000);
   pdfium.FPDFText_GetLooseCharBox(textPage, index, scratch);
-  const looseBottom = pdfium.heap().f32[(scratch >> 2) + 3] ?? 0;
+  const looseBottom = pdfium.heap.f32[(scratch >> 2) + 3] ?? 0;
   const upright = matrix.b === 0 && matrix.c === 0 && matrix.a > 0 && display.b === 0 && direction === 0;
 
   const font = object === 0 ? 0 : pdfium.FPDFTextObj_GetFont(object);
@@ -155,30 +202,16 @@ function readRun(
   let color = 0;
   let alpha = 255;
   if (object !== 0 && pdfium.FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)) {
-    const i32 = pdfium.heap().i32;
+    const i32 = pdfium.heap.i32;
     const p = scratch >> 2;
     color = (((i32[p] ?? 0) & 255) << 16) | (((i32[p + 1] ?? 0) & 255) << 8) | ((i32[p + 2] ?? 0) & 255);
     alpha = (i32[p + 3] ?? 255) & 255;
   }
   const mode = object === 0 ? 0 : pdfium.FPDFTextObj_GetTextRenderMode(object);
-  const rounded = Math.round(size * 20) / 20;
   // Slanted upright fonts made by a skewed matrix are italic to the reader.
   const skewed = direction === 0 && Math.abs(matrix.c) > Math.abs(matrix.d) * 0.15 && Math.abs(matrix.b) < 1e-3;
-  const key = `${font}|${rounded}|${color}|${skewed ? 1 : 0}|${mode === 2 ? 1 : 0}`;
-  let style = styles.get(key);
-  if (!style) {
-    style = {
-      font: face.name,
-      size: rounded,
-      bold: face.bold || mode === 2,
-      italic: face.italic || skewed,
-      monospace: face.monospace,
-      color,
-    };
-    styles.set(key, style);
-  }
   return {
-    style,
+    style: styles.of(font, face, Math.round(size * 20) / 20, color, skewed, mode === 2),
     direction,
     invisible: mode === 3 || mode === 7 || alpha === 0,
     looseDrop: originY - looseBottom,

@@ -21,7 +21,7 @@ export interface PlacedGlyph {
   invisible: boolean;
 }
 
-interface OpenWord extends PlacedGlyph {
+interface OpenWord extends Omit<PlacedGlyph, 'code'> {
   spaceBefore: boolean | null;
   rightToLeft: boolean;
   /** Left edges of its glyphs, and where each begins in `text`. */
@@ -48,7 +48,7 @@ const ACCENTS: ReadonlyMap<number, string> = new Map([
 /** Words back from an accent in which its letter is looked for: engines give overlapping glyphs late. */
 const ACCENT_REACH = 16;
 
-/** Takes glyphs in stream order; `finish` gives the words in the displayed frame. */
+/** Takes glyphs in stream order (a glyph may be filled anew for the next); `finish` gives the words in the displayed frame. */
 export class WordBuilder {
   readonly #width: number;
   readonly #height: number;
@@ -76,8 +76,8 @@ export class WordBuilder {
       }
       this.#append(waiting);
     }
-    if (ACCENTS.has(glyph.code)) {
-      if (!this.#accentBack(glyph)) this.#accent = glyph;
+    if ((glyph.code > 0x7e || glyph.code === 0x60) && ACCENTS.has(glyph.code)) {
+      if (!this.#accentBack(glyph)) this.#accent = { ...glyph };
       return;
     }
     this.#append(glyph);
@@ -96,7 +96,13 @@ export class WordBuilder {
     const spaceBefore = this.#spaced ? true : this.#touches(open, glyph) ? false : null;
     this.#close();
     this.#open = {
-      ...glyph,
+      text: glyph.text,
+      x0: glyph.x0,
+      x1: glyph.x1,
+      baseline: glyph.baseline,
+      style: glyph.style,
+      direction: glyph.direction,
+      invisible: glyph.invisible,
       spaceBefore,
       rightToLeft: isRightToLeft(glyph.code),
       edges: [glyph.x0],

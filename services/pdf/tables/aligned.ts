@@ -27,7 +27,7 @@ export function findAlignedTables(page: PageContent, chunks: readonly Chunk[], v
   const tables: FoundTable[] = [];
   const taken = new Set<Word>();
   const words = chunks.flatMap((chunk) => chunk.words);
-  const chunkOf = new Map(chunks.flatMap((chunk) => chunk.words.map((word) => [word, chunk] as const)));
+  let chunkOf: Map<Word, Chunk> | undefined;
   for (const evidence of zebraEvidence(page)) collect(evidence);
   for (const table of findHeadedTables(
     page,
@@ -40,6 +40,7 @@ export function findAlignedTables(page: PageContent, chunks: readonly Chunk[], v
 
   function collect(evidence: Evidence): void {
     const free = words.filter((word) => !taken.has(word));
+    chunkOf ??= new Map(chunks.flatMap((chunk) => chunk.words.map((word) => [word, chunk] as const)));
     for (const table of readEvidence(evidence, free, chunkOf, page.rulings, vocabulary)) keep(table);
   }
 
