@@ -4,7 +4,7 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { ConvertedDocument, PagedPage, SourceFile } from '#shared/document/document.ts';
 import type { Draft } from './layout/blocks.ts';
 import { assembleBlocks, type PageFrame } from './layout/document.ts';
-import { bodySize, findFurniture } from './layout/furniture.ts';
+import { bodySize, type FurnitureMemory, findFurniture } from './layout/furniture.ts';
 import { learnWords, type Vocabulary } from './layout/inline.ts';
 import { buildChunks, type Chunk } from './layout/lines.ts';
 import { layoutPage } from './layout/page.ts';
@@ -15,8 +15,8 @@ import { openPageSource } from './source/open-page-source.ts';
 import { EngineCrashError, type PageSource } from './source/page-source.ts';
 import { openWithPdfjs } from './source/pdfjs-source.ts';
 
-/** Pages held in memory at once; running heads are looked for over as many. */
-const BATCH_PAGES = 48;
+/** Pages held in memory at once; running heads are looked for over as many and those before. */
+const BATCH_PAGES = 24;
 
 /**
  * Converts a PDF to blocks on pages.
@@ -53,6 +53,7 @@ async function convertSource(
   const numPages = Math.min(totalPages, options.pdf.maxPages ?? DOCUMENT_LIMITS.pdfPages);
   const reader = new PageReader(source, options.pdf.mode, context);
   const vocabulary: Vocabulary = new Set();
+  const repeated: FurnitureMemory = new Map();
   const frames = new Map<number, PageFrame>();
   const pages: PagedPage[] = [];
   const drafts: Draft[] = [];
@@ -68,7 +69,7 @@ async function convertSource(
         blocks: [],
       });
     }
-    drafts.push(...layoutBatch(batch, vocabulary));
+    drafts.push(...layoutBatch(batch, vocabulary, repeated));
   }
   reader.throwIfNothingRead(drafts.length === 0);
   if (drafts.every((draft) => draft.kind === 'figure' || draft.kind === 'furniture'))
@@ -94,7 +95,11 @@ interface PreparedPage {
 }
 
 /** The drafts of a run of pages, in reading order. */
-export function layoutBatch(batch: readonly ReadPage[], vocabulary: Vocabulary): Draft[] {
+export function layoutBatch(
+  batch: readonly ReadPage[],
+  vocabulary: Vocabulary,
+  repeated: FurnitureMemory = new Map(),
+): Draft[] {
   const prepared: PreparedPage[] = batch.map(({ content }) => {
     const upright = makeUpright(content);
     const chunks = buildChunks(upright.page.words);
@@ -111,6 +116,7 @@ export function layoutBatch(batch: readonly ReadPage[], vocabulary: Vocabulary):
       height: upright.page.height,
       chunks,
     })),
+    repeated,
   );
   const body = bodySize(prepared.flatMap((page) => page.chunks));
   return prepared.flatMap(({ upright, chunks }) =>

@@ -6,7 +6,7 @@ import { listImages, listLinks, settleAddresses } from './addresses.ts';
 import { removeCode } from './clean.ts';
 import type { ConvertedDocument, PagedBlock, PagedPage, RenderedRecord } from './document.ts';
 import { isElement, removeElements } from './dom.ts';
-import { findFootnotes } from './footnotes.ts';
+import { type Footnotes, findFootnotes } from './footnotes.ts';
 import { toMarkdown } from './markdown.ts';
 import { selectAll, selectorEngine } from './selectors.ts';
 import { serialize } from './serialize.ts';
@@ -16,6 +16,7 @@ const BETWEEN_BLOCKS = '\n\n';
 
 interface RenderedBlock {
   block: PagedBlock;
+  /** Empty where no field needs them. */
   nodes: ChildNode[];
   content: string;
   /** Part of the Markdown, `pages`, html, links and images. */
@@ -73,24 +74,31 @@ function sections(pages: [number, string][]): string {
     .join('\n');
 }
 
+/** What a block must hold for notes and references to be looked for (findFootnotes). */
+const MAY_HOLD_NOTES = /footnote|backlink|href=["']?#/i;
+const NO_FOOTNOTES: Footnotes = { references: new Map(), notes: new Map(), backlinks: new Set() };
+
 /** Each block's tree, filtered as the options ask, and its Markdown. Footnotes are numbered through the whole document. */
 function renderBlocks(pages: readonly PagedPage[], options: RenderOptions): RenderedBlock[][] {
   const selecting = options.includeTags.length + options.excludeTags.length > 0;
-  // One pass finds the notes of all blocks together: a reference and its note stand in different blocks.
-  const trees = pages.map((page) => page.blocks.map((block) => blockNodes(block, options, selecting)));
-  const footnotes = findFootnotes(trees.flat(2));
-  return pages.map((page, index) =>
-    page.blocks.map((block, at): RenderedBlock => {
-      const nodes = trees[index]?.[at] ?? [];
-      const content = toMarkdown(nodes, { webpage: false, footnotes });
+  const treesOf = (page: PagedPage) => page.blocks.map((block) => blockNodes(block, options, selecting));
+  // A reference and its note stand in different blocks: one pass finds the notes of all blocks together. Without notes no tree outlives its page.
+  const noted = pages.some((page) => page.blocks.some((block) => MAY_HOLD_NOTES.test(block.html)));
+  const all = noted ? pages.map(treesOf) : undefined;
+  const footnotes = all ? findFootnotes(all.flat(2)) : NO_FOOTNOTES;
+  const keeps = options.fields.some((field) => field === 'html' || field === 'links' || field === 'images');
+  return pages.map((page, index) => {
+    const trees = all?.[index] ?? treesOf(page);
+    return page.blocks.map((block, at): RenderedBlock => {
+      const nodes = trees[at] ?? [];
       return {
         block,
-        nodes,
-        content,
+        nodes: keeps ? nodes : [],
+        content: toMarkdown(nodes, { webpage: false, footnotes }),
         shown: !(block.furniture && options.onlyMainContent && options.includeTags.length === 0),
       };
-    }),
-  );
+    });
+  });
 }
 
 function blockNodes(block: PagedBlock, options: RenderOptions, selecting: boolean): ChildNode[] {

@@ -40,10 +40,22 @@ const OUTER = 0.1;
 /** Rows of a page of running text, at least; a form or a letter has a spread first row too. */
 const FULL_PAGE_ROWS = 12;
 
-/** The running furniture of a run of pages; pages come in their order. */
-export function findFurniture(pages: readonly MarginPage[]): Map<number, FoundFurniture[]> {
+/** Rows that stood on several pages read so far, by their text without numbers. */
+export type FurnitureMemory = Map<string, { pages: Set<number>; heights: number[] }>;
+
+/** Rows that are remembered from one run of pages to the next, and pages of each. */
+const REMEMBERED_ROWS = 200;
+const REMEMBERED_PAGES = 64;
+
+/**
+ * The running furniture of a run of pages; pages come in their order.
+ * @param seen what earlier runs of the document repeated; what this one did is added
+ */
+export function findFurniture(
+  pages: readonly MarginPage[],
+  seen: FurnitureMemory = new Map(),
+): Map<number, FoundFurniture[]> {
   const rows = new Map<number, MarginRow[]>();
-  const seen = new Map<string, { pages: Set<number>; heights: number[] }>();
   for (const page of pages) {
     const margin = marginRows(page);
     rows.set(page.index, margin);
@@ -85,7 +97,23 @@ export function findFurniture(pages: readonly MarginPage[]): Map<number, FoundFu
     }
     if (own.length > 0) found.set(page.index, own);
   }
+  forgetOnce(seen);
   return found;
+}
+
+/** Keeps the rows that are repeated, those that came last where they are many. */
+function forgetOnce(seen: FurnitureMemory): void {
+  for (const [key, entry] of seen) {
+    if (entry.pages.size < 2) seen.delete(key);
+    else if (entry.heights.length > REMEMBERED_PAGES) {
+      entry.heights = entry.heights.slice(-REMEMBERED_PAGES);
+      entry.pages = new Set([...entry.pages].slice(-REMEMBERED_PAGES));
+    }
+  }
+  for (const key of seen.keys()) {
+    if (seen.size <= REMEMBERED_ROWS) break;
+    seen.delete(key);
+  }
 }
 
 function rowText(row: MarginRow): string {

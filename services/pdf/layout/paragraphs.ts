@@ -263,12 +263,14 @@ function draftGroup(
     };
   }
   const text = plainText(words);
+  const html = inlineHtml(words, context.vocabulary);
+  const emphasised = words.some((line) => line.some(({ style }) => style.bold || style.italic));
   return {
     kind: 'text',
     ...base,
     text,
-    html: inlineHtml(words, context.vocabulary),
-    plainHtml: inlineHtml(words, context.vocabulary, { plain: true }),
+    html,
+    plainHtml: emphasised ? inlineHtml(words, context.vocabulary, { plain: true }) : html,
     style: groupStyle(group, text),
     lines: group.length,
     gapAbove: above ? (first.box.y0 - above.box.y1) / first.size : Infinity,

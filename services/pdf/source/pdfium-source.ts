@@ -7,7 +7,7 @@ import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-s
 import { FormFields, paintAnnotations, showsAnnotations } from './pdfium-annotations.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
-import { type FontCache, readText } from './pdfium-text.ts';
+import { readText } from './pdfium-text.ts';
 
 /** FPDF_GetLastError (fpdfview.h). */
 const PASSWORD_ERROR = 4;
@@ -47,7 +47,6 @@ class PdfiumSource implements PageSource {
   readonly #file: number;
   readonly #document: number;
   readonly #scratch: number;
-  readonly #fonts: FontCache = new Map();
   readonly #form: FormFields | undefined;
   /** Pages whose annotations are painted, with the links that went with them. */
   readonly #painted = new Map<number, PageLink[]>();
@@ -164,7 +163,7 @@ class PdfiumSource implements PageSource {
     const text =
       textPage === 0
         ? { words: [], glyphs: 0, unmappedGlyphs: 0, cutText: false }
-        : readText(this.#pdfium, textPage, display, width, height, this.#scratch, this.#fonts);
+        : readText(this.#pdfium, textPage, display, width, height, this.#scratch);
     if (textPage !== 0) this.#pdfium.FPDFText_ClosePage(textPage);
     const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch);
     // What lies wholly off the visible page is not seen by a reader.

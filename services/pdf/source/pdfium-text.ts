@@ -19,7 +19,8 @@ interface TextRun {
 
 const NO_STYLE: TextStyle = { font: '', size: 0, bold: false, italic: false, monospace: false, color: 0 };
 
-export type FontCache = Map<number, FontFace>;
+/** By handle. Of one page only: a font goes with the last page that uses it, and its handle may be another's next. */
+type FontCache = Map<number, FontFace>;
 
 /** The styles of a page, one object for each, so that words of one style share it. */
 class Styles {
@@ -59,10 +60,10 @@ export function readText(
   width: number,
   height: number,
   scratch: number,
-  fonts: FontCache,
 ): Pick<PageContent, 'words' | 'glyphs' | 'unmappedGlyphs' | 'cutText'> {
   const builder = new WordBuilder(width, height);
   const styles = new Styles();
+  const fonts: FontCache = new Map();
   const runs = new Map<number, TextRun>();
   const all = pdfium.FPDFText_CountChars(textPage);
   const count = Math.min(all, DOCUMENT_LIMITS.pdfPageCharacters);

@@ -12,6 +12,8 @@ import { residentMiB } from './process-memory.ts';
 const CHILD_ENTRY = fileURLToPath(new URL('./child.ts', import.meta.url));
 const MEMORY_CHECK_MS = 250;
 const STDERR_TAIL = 4096;
+/** MiB of each half of the young generation: V8 would let it grow to 64, which a long document fills with what is no longer needed. */
+const YOUNG_MIB = 8;
 
 export interface ProcessSpec {
   queue: QueueName;
@@ -81,7 +83,13 @@ export class IsolatedProcess {
     const heapMiB = Math.floor(spec.memoryMiB * 0.75);
     this.#child = spawn(
       process.execPath,
-      [`--max-old-space-size=${heapMiB}`, '--disable-warning=ExperimentalWarning', CHILD_ENTRY, spec.module.href],
+      [
+        `--max-old-space-size=${heapMiB}`,
+        `--max-semi-space-size=${YOUNG_MIB}`,
+        '--disable-warning=ExperimentalWarning',
+        CHILD_ENTRY,
+        spec.module.href,
+      ],
       {
         stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
         // A process group of its own, so that one signal ends it and all that it started.
