@@ -8,6 +8,9 @@ const MIN_LINES = 3;
 /** Depth of cuts within cuts. */
 const MAX_DEPTH = 12;
 
+/** Gutters looked for within one side of a gutter, one in another: newspapers have few columns more. */
+const MAX_NESTED = 3;
+
 /** What the cut moves: a line chunk, or a table or figure that stays whole. */
 export interface LayoutItem {
   box: Box;
@@ -147,10 +150,10 @@ interface Gutter {
 }
 
 /** The gutter that parts most lines of prose. Items are sorted by their top. */
-function bestGutter<T extends LayoutItem>(items: readonly T[]): Gutter | undefined {
+function bestGutter<T extends LayoutItem>(items: readonly T[], nested = 0): Gutter | undefined {
   let best: Gutter | undefined;
   for (const candidate of leftMargins(items)) {
-    const gutter = openGutter(items, candidate.x, candidate.size * GUTTER);
+    const gutter = openGutter(items, candidate.x, candidate.size * GUTTER, nested);
     if (gutter && (!best || gutter.score > best.score)) best = gutter;
   }
   return best;
@@ -174,13 +177,18 @@ function leftMargins<T extends LayoutItem>(items: readonly T[]): { x: number; si
     .slice(0, 24);
 }
 
-function openGutter<T extends LayoutItem>(items: readonly T[], x: number, width: number): Gutter | undefined {
+function openGutter<T extends LayoutItem>(
+  items: readonly T[],
+  x: number,
+  width: number,
+  nested: number,
+): Gutter | undefined {
   let best: Gutter | undefined;
   let left: T[] = [];
   let right: T[] = [];
   let top = -Infinity;
   const close = (bottom: number) => {
-    const score = columnScore(left, right);
+    const score = columnScore(left, right, nested);
     if (score > 0 && (!best || score > best.score)) best = { x: x - width / 2, top, bottom, score };
     left = [];
     right = [];
@@ -197,7 +205,7 @@ function openGutter<T extends LayoutItem>(items: readonly T[], x: number, width:
 }
 
 /** Lines that stand beside each other in prose columns, or 0 where these are no columns. */
-function columnScore<T extends LayoutItem>(left: readonly T[], right: readonly T[]): number {
+function columnScore<T extends LayoutItem>(left: readonly T[], right: readonly T[], nested: number): number {
   if (left.length === 0 || right.length === 0) return 0;
   const leftSide = readSide(left);
   const rightSide = readSide(right);
@@ -206,7 +214,7 @@ function columnScore<T extends LayoutItem>(left: readonly T[], right: readonly T
   if (shared <= 0) return 0;
   const fewer = Math.min(leftSide.lines, rightSide.lines);
   const strict = fewer < MIN_LINES;
-  if (!(isProse(leftSide, strict) && isProse(rightSide, strict))) return 0;
+  if (!readsAsProse(left, leftSide, strict, nested) || !readsAsProse(right, rightSide, strict, nested)) return 0;
   return shared;
 }
 
@@ -247,6 +255,14 @@ function readSide<T extends LayoutItem>(items: readonly T[]): Side {
     wordsPerLine: rows.length === 0 ? 5 : rows.reduce((sum, row) => sum + row.words, 0) / rows.length,
     atomShare: atomHeight / Math.max(1, box.y1 - box.y0),
   };
+}
+
+/** Columns that still stand beside each other on a side are prose too, though no line of one fills the side (fixtures/pdf/four-columns.pdf). */
+function readsAsProse<T extends LayoutItem>(items: readonly T[], side: Side, strict: boolean, nested: number): boolean {
+  if (isProse(side, strict)) return true;
+  if (strict || nested >= MAX_NESTED || side.wordsPerLine < 2.6) return false;
+  const gutter = bestGutter(items, nested + 1);
+  return gutter !== undefined && gutter.score > (side.box.y1 - side.box.y0) * 0.5;
 }
 
 function isProse(side: Side, strict: boolean): boolean {

@@ -56,3 +56,19 @@ test('accents that are painted over letters become one with them, before or afte
   const [drafts = []] = await draftPages('painted-accents.pdf');
   assert.equal(drafts.map(textOf).join(' '), 'Ján met Nguyên and Zoë An accent ´ alone stays alone.');
 });
+
+test('four columns whose lines stand at unlike heights are read one after the other', async () => {
+  const [drafts = []] = await draftPages('four-columns.pdf');
+  const stories = drafts
+    .map(textOf)
+    .flatMap((text) => [...text.matchAll(/Story (\d+)/g)].map((match) => Number(match[1])));
+  assert.deepEqual(
+    stories,
+    Array.from({ length: 16 }, (_, n) => n + 1),
+  );
+});
+
+test('letters past U+FFFF are read, as the letters they look like', async () => {
+  const [drafts = []] = await draftPages('equation-letters.pdf');
+  assert.equal(drafts.map(textOf).join(' '), 'The speed c is the length times the frequency: c = λf');
+});

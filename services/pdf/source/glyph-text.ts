@@ -48,6 +48,8 @@ export function glyphText(code: number): string | null {
   if (code >= 0xd800 && code <= 0xdfff) return null;
   if (code >= 0xe000 && code <= 0xf8ff) return SYMBOL_MARKS.get(code) ?? null;
   if (code >= 0xf0000) return null;
+  // Mathematical alphabets are letters in a face: a reader who searches for x types x.
+  if (code >= 0x1d400 && code <= 0x1d7ff) return String.fromCodePoint(code).normalize('NFKC');
   return String.fromCodePoint(code);
 }
 

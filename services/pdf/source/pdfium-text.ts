@@ -83,7 +83,15 @@ export function readText(
     invisible: false,
   };
   for (let i = 0; i < count; i++) {
-    const code = pdfium.FPDFText_GetUnicode(textPage, i) >>> 0;
+    let code = pdfium.FPDFText_GetUnicode(textPage, i) >>> 0;
+    if (code >= 0xd800 && code < 0xdc00 && i + 1 < count) {
+      // A character past U+FFFF comes as two, of one glyph: an equation's letters (fixtures/pdf/equation-letters.pdf).
+      const low = pdfium.FPDFText_GetUnicode(textPage, i + 1) >>> 0;
+      if (low >= 0xdc00 && low < 0xe000) {
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        i++;
+      }
+    }
     if (isSpaceCode(code)) {
       builder.space(pdfium.FPDFText_GetTextObject(textPage, i) === 0);
       continue;
