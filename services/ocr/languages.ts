@@ -86,3 +86,12 @@ function unknownLanguage(name: string, settings: LanguageSettings): ParseError {
     `Bad Request: the OCR language \`${name.slice(0, 40)}\` is not installed on this server; it has ${installed.length > 0 ? installed.join(', ') : 'none'}`,
   ); // prettier-ignore
 }
+
+/** The error of an engine that does not take the models that are there. */
+export function unusableModels(languages: string, cause?: unknown): ParseError {
+  return new ParseError(
+    'SERVICE_UNAVAILABLE',
+    `The OCR language data of \`${languages}\` cannot be loaded. Install it again, for example with \`apt-get install --reinstall tesseract-ocr-eng\`.`,
+    { cause },
+  ); // prettier-ignore
+}

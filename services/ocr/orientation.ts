@@ -87,7 +87,6 @@ export function sampleLines(image: GreyImage, lines: readonly LaidLine[]): GreyI
 }
 
 /** How surely the engine reads the sample when it is turned clockwise by `turn`. */
-export function probe(engine: Engine, sample: GreyImage, turn: QuarterTurn, view: View): number {
-  engine.setImage(turnImage(sample, turn), { ...view, segmentation: SEGMENTATION.block });
-  return meanConfidence(engine.recognize());
+export async function probe(engine: Engine, sample: GreyImage, turn: QuarterTurn, view: View): Promise<number> {
+  return meanConfidence(await engine.read(turnImage(sample, turn), { ...view, segmentation: SEGMENTATION.block }));
 }

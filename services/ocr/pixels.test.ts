@@ -81,7 +81,8 @@ test('Otsu parts two heaps of greys', () => {
 });
 
 test('the bitmap stores rows from the bottom, padded to four bytes', () => {
-  const file = greyBitmap(image(3, 1, 2, 3, 4, 5, 6));
+  const file = greyBitmap(image(3, 1, 2, 3, 4, 5, 6), 200);
   assert.equal(file.length, 54 + 1024 + 8);
+  assert.equal(new DataView(file.buffer).getInt32(38, true), 7874, 'dots a metre');
   assert.deepEqual([...file.subarray(54 + 1024)], [4, 5, 6, 0, 1, 2, 3, 0]);
 });

@@ -197,8 +197,8 @@ export function splitGreys(histogram: Uint32Array): { threshold: number; dark: n
 
 const BITMAP_HEAD = 54 + 1024;
 
-/** An 8-bit BMP: the uncompressed file that leptonica decodes fastest (it reads a PGM pixel by pixel). */
-export function greyBitmap(image: GreyImage): Uint8Array {
+/** An 8-bit BMP: the uncompressed file that leptonica decodes fastest (it reads a PGM pixel by pixel), and one that holds a resolution. */
+export function greyBitmap(image: GreyImage, dpi: number): Uint8Array {
   const { width, height, pixels } = image;
   const stride = (width + 3) & ~3;
   const file = new Uint8Array(BITMAP_HEAD + stride * height);
@@ -213,6 +213,9 @@ export function greyBitmap(image: GreyImage): Uint8Array {
   head.setUint16(26, 1, true);
   head.setUint16(28, 8, true);
   head.setUint32(34, stride * height, true);
+  const dotsPerMetre = Math.round(dpi / 0.0254);
+  head.setInt32(38, dotsPerMetre, true);
+  head.setInt32(42, dotsPerMetre, true);
   head.setUint32(46, 256, true);
   for (let grey = 0; grey < 256; grey++) head.setUint32(54 + 4 * grey, grey * 0x010101, true);
   for (let y = 0; y < height; y++)

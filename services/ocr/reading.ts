@@ -63,7 +63,7 @@ const addTurns = (a: QuarterTurn, b: QuarterTurn): QuarterTurn => ((a + b) % 360
  * @param dpi their resolution.
  * @returns lines in the frame of the page after `rotation` (and after `skew`, about the same centre).
  */
-export function readPage(engine: Engine, page: GreyImage, dpi: number): OcrPage {
+export async function readPage(engine: Engine, page: GreyImage, dpi: number): Promise<OcrPage> {
   const empty: OcrPage = { width: page.width, height: page.height, rotation: 0, confidence: 0, lines: [] };
   if (page.width < SMALLEST_SIDE || page.height < SMALLEST_SIDE) return empty;
   const fitted = fitScale(page, dpi);
@@ -71,7 +71,7 @@ export function readPage(engine: Engine, page: GreyImage, dpi: number): OcrPage 
   if (survey.blank) return empty;
   const prepared = enlarge(fitted, survey);
   const slope = believedSlope(survey);
-  const reading = readStraight(engine, prepared, survey, slope);
+  const reading = await readStraight(engine, prepared, survey, slope);
   const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
   const lines = reading.lines.map((line) => toPageLine(line, prepared.scale, size));
@@ -110,20 +110,25 @@ function runsThrough(ruling: PixelBox, lines: readonly OcrLine[]): boolean {
 }
 
 /** The page put on its feet as the survey sees it, straightened and read; read as it was sent where that reads badly (rulings may run down a page too). */
-function readStraight(engine: Engine, { image, dpi, scale }: Prepared, survey: Survey, slope: number): Reading {
+async function readStraight(
+  engine: Engine,
+  { image, dpi, scale }: Prepared,
+  survey: Survey,
+  slope: number,
+): Promise<Reading> {
   const thresholding = scale > 1 ? THRESHOLDING.sauvola : THRESHOLDING.otsu;
   const view: View = { dpi, segmentation: SEGMENTATION.auto, thresholding };
-  const read = (side: QuarterTurn): Reading => {
+  const read = async (side: QuarterTurn): Promise<Reading> => {
     const turned = turnImage(image, side);
-    const reading = readRightWayUp(engine, slope === 0 ? turned : tiltImage(turned, -slope), view);
+    const reading = await readRightWayUp(engine, slope === 0 ? turned : tiltImage(turned, -slope), view);
     return { turn: addTurns(side, reading.turn), lines: reading.lines };
   };
   if (survey.sideways < SIDEWAYS_CLEAR) return read(0);
   // A page on its side is more often turned clockwise than not; the wrong guess stands on its head, which is found.
-  const lying = read(270);
+  const lying = await read(270);
   const confidence = meanConfidence(lying.lines);
   if (confidence >= LOW_CONFIDENCE || engine.unfit) return lying;
-  const standing = read(0);
+  const standing = await read(0);
   return meanConfidence(standing.lines) > confidence ? standing : lying;
 }
 
@@ -132,9 +137,9 @@ interface Reading {
   lines: ReadLine[];
 }
 
-function readTurned(engine: Engine, image: GreyImage, turn: QuarterTurn, view: View): Reading {
-  engine.setImage(turnImage(image, turn), view);
-  return settleSide({ turn, lines: engine.recognize() }, turn === 90 || turn === 270 ? image.height : image.width);
+async function readTurned(engine: Engine, image: GreyImage, turn: QuarterTurn, view: View): Promise<Reading> {
+  const lines = await engine.read(turnImage(image, turn), view);
+  return settleSide({ turn, lines }, turn === 90 || turn === 270 ? image.height : image.width);
 }
 
 /**
@@ -154,37 +159,37 @@ function settleSide({ turn, lines }: Reading, width: number): Reading {
   return { turn: addTurns(turn, 270), lines: stood };
 }
 
-function readRightWayUp(engine: Engine, image: GreyImage, view: View): Reading {
-  engine.setImage(image, view);
-  const laid = engine.layout();
-  const onItsHead = weighWords(image, laid).certainty < HEAD_DOUBT;
-  const sample = onItsHead ? sampleLines(image, laid) : undefined;
-  if (sample) {
-    // The probes took the engine's image away, so the page is handed over again either way.
-    const turn = probe(engine, sample, 180, view) > probe(engine, sample, 0, view) ? 180 : 0;
-    return readTurned(engine, image, turn, view);
-  }
-  const first = settleSide({ turn: 0, lines: engine.recognize() }, image.width);
+async function readRightWayUp(engine: Engine, image: GreyImage, view: View): Promise<Reading> {
+  const laid = engine.layout(image, view);
+  const before = laid ? undefined : await engine.read(image, view);
+  const seen = laid ?? before ?? [];
+  const onItsHead = weighWords(image, seen).certainty < HEAD_DOUBT;
+  const sample = onItsHead ? sampleLines(image, seen) : undefined;
+  if (sample && (await probe(engine, sample, 180, view)) > (await probe(engine, sample, 0, view)))
+    return readTurned(engine, image, 180, view);
+  const first = settleSide({ turn: 0, lines: before ?? (await engine.read(image, view)) }, image.width);
   const confidence = meanConfidence(first.lines);
-  if (confidence >= LOW_CONFIDENCE) return first;
+  if (sample || confidence >= LOW_CONFIDENCE) return first;
   // Where the second look is broken off, what was read before stands.
-  const second = engine.attempt(RETRY_CPU_MS, () =>
-    readOtherwise(engine, image, view, sampleLines(image, laid), Math.max(READS_AT_ALL, confidence + CLEARLY_BETTER)),
+  const second = await engine.attempt(RETRY_CPU_MS, () =>
+    readOtherwise(engine, image, view, sampleLines(image, seen), Math.max(READS_AT_ALL, confidence + CLEARLY_BETTER)),
   );
   return second && meanConfidence(second.lines) > confidence ? second : first;
 }
 
 /** A page that read badly, read once more: another way up where a few of its lines say so, else with local thresholds (uneven light, tiny print). */
-function readOtherwise(
+async function readOtherwise(
   engine: Engine,
   image: GreyImage,
   view: View,
   sample: GreyImage | undefined,
   wanted: number,
-): Reading | undefined {
-  const turns: QuarterTurn[] = sample ? [180, 270, 90] : [];
-  const tried = turns.map((turn) => ({ turn, score: sample ? probe(engine, sample, turn, view) : 0 }));
-  const best = tried.sort((a, b) => b.score - a.score)[0];
+): Promise<Reading | undefined> {
+  let best: { turn: QuarterTurn; score: number } | undefined;
+  for (const turn of sample ? ([180, 270, 90] as const) : []) {
+    const score = sample ? await probe(engine, sample, turn, view) : 0;
+    if (!best || score > best.score) best = { turn, score };
+  }
   if (best && best.score >= wanted) return readTurned(engine, image, best.turn, view);
   if (view.thresholding === THRESHOLDING.sauvola) return undefined;
   return readTurned(engine, image, 0, { ...view, thresholding: THRESHOLDING.sauvola });

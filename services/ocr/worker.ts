@@ -2,28 +2,25 @@
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobHandler, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { BudgetError, Engine } from './engine.ts';
+import { BudgetError, type Engine } from './engine.ts';
+import { type EngineSetting, loadEngine, readEngineSetting } from './engine-choice.ts';
 import { readLanguageSettings, resolveModels } from './languages.ts';
 import { readPage } from './reading.ts';
 
-/** WebAssembly memory never shrinks, so an engine is thrown away after this many pages or once the process is this large. */
-const PAGES_PER_ENGINE = 300;
-const RESIDENT_BYTES = 700 * 1024 * 1024;
 /** Resolutions outside of which a job's word is not believed. */
 const DPI_RANGE = [30, 2400] as const;
 const USUAL_DPI = 200;
 
 let engine: Engine | undefined;
+let engineSetting: EngineSetting | undefined;
 
 async function engineFor(languages: readonly string[]): Promise<Engine> {
   const models = resolveModels(languages, readLanguageSettings());
+  const kind = readEngineSetting();
   const names = [...models.keys()].join('+');
-  if (
-    engine &&
-    (engine.languages !== names || engine.pagesRead >= PAGES_PER_ENGINE || process.memoryUsage.rss() > RESIDENT_BYTES)
-  )
-    await close();
-  engine ??= await Engine.load(models);
+  if (engine && (engine.languages !== names || engineSetting !== kind || engine.worn)) await close();
+  engineSetting = kind;
+  engine ??= await loadEngine(models, kind);
   return engine;
 }
 
@@ -60,10 +57,10 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
   let reply: OcrPage;
   try {
     reader.allow(DOCUMENT_LIMITS.ocrPageCpuMs);
-    reply = readPage(reader, { width: job.width, height: job.height, pixels: payload }, dpi);
+    reply = await readPage(reader, { width: job.width, height: job.height, pixels: payload }, dpi);
   } catch (cause) {
-    // A trap leaves the core's memory in an unknown state.
-    engine = undefined;
+    // A trap leaves a core's memory in an unknown state.
+    await discard();
     if (cause instanceof BudgetError)
       throw new ParseError(
         'DOCUMENT_TOO_COMPLEX',
@@ -72,7 +69,7 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
       ); // prettier-ignore
     throw new ParseError('CONVERSION_FAILED', `Page ${job.pageNumber} made the OCR engine fail`, { cause });
   }
-  if (reader.unfit) engine = undefined;
+  if (reader.unfit) await discard();
   return { reply };
 };
 
@@ -89,5 +86,10 @@ export async function warm(): Promise<void> {
 export async function close(): Promise<void> {
   const old = engine;
   engine = undefined;
-  old?.close();
+  await old?.close();
+}
+
+/** The same for an engine that failed, whose end may fail too. */
+async function discard(): Promise<void> {
+  await close().catch(() => undefined);
 }
