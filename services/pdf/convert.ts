@@ -10,7 +10,7 @@ import { buildChunks, type Chunk } from './layout/lines.ts';
 import { layoutPage } from './layout/page.ts';
 import { makeUpright, type UprightPage } from './layout/upright.ts';
 import { readMetadata } from './metadata.ts';
-import { PageReader, type ReadPage } from './page-reader.ts';
+import { PageReader, type PageRun, type ReadPage } from './page-reader.ts';
 import { openPageSource } from './source/open-page-source.ts';
 import { EngineCrashError, type PageSource } from './source/page-source.ts';
 import { openWithPdfjs } from './source/pdfjs-source.ts';
@@ -57,8 +57,7 @@ async function convertSource(
   const frames = new Map<number, PageFrame>();
   const pages: PagedPage[] = [];
   const drafts: Draft[] = [];
-  for (let first = 0; first < numPages; first += BATCH_PAGES) {
-    const batch = await reader.readBatch(first, Math.min(numPages, first + BATCH_PAGES));
+  for await (const batch of readRuns(reader, numPages)) {
     for (const page of batch) {
       frames.set(page.content.index, { width: page.content.width, height: page.content.height, source: page.source });
       pages.push({
@@ -72,7 +71,7 @@ async function convertSource(
     drafts.push(...layoutBatch(batch, vocabulary, repeated));
   }
   reader.throwIfNothingRead(drafts.length === 0);
-  if (drafts.every((draft) => draft.kind === 'figure' || draft.kind === 'furniture'))
+  if (drafts.every((draft) => (draft.kind === 'figure' && draft.html === undefined) || draft.kind === 'furniture'))
     reader.tellEmpty(
       pages,
       new Set(drafts.filter((draft) => draft.kind === 'furniture').map((draft) => draft.pageIndex)),
@@ -87,6 +86,26 @@ async function convertSource(
     metadata: readMetadata(source.info, title, numPages, totalPages),
     warnings: reader.warnings(),
   };
+}
+
+/** Runs of whole pages. While one is laid out, and while its last pages are still with OCR, the next is being read. */
+async function* readRuns(reader: PageReader, numPages: number): AsyncGenerator<ReadPage[]> {
+  const begin = (first: number) => reader.begin(first, Math.min(numPages, first + BATCH_PAGES));
+  let next: Promise<PageRun> | undefined;
+  try {
+    for (let first = 0; first < numPages; first += BATCH_PAGES) {
+      const { pages, settled } = await (next ?? begin(first));
+      next = first + BATCH_PAGES < numPages ? begin(first + BATCH_PAGES) : undefined;
+      // Its failure is met where it is awaited.
+      next?.catch(() => undefined);
+      await settled;
+      yield pages;
+    }
+  } finally {
+    // A run that goes on would read from a file that is closed.
+    reader.stop();
+    await next?.catch(() => undefined);
+  }
 }
 
 interface PreparedPage {

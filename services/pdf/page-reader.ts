@@ -4,13 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { recognizePage } from './ocr-page.ts';
+import { readFigures, recognizePage } from './ocr-page.ts';
+import { OcrWindow } from './ocr-window.ts';
 import type { PageContent } from './source/page-model.ts';
 import { EngineCrashError, type PageSource, PageUnreadableError } from './source/page-source.ts';
-import { dropHiddenText, judgeText } from './text-quality.ts';
+import { chooseReading, dropHiddenText, judgeText, type Reading, readsMore, type TextVerdict } from './text-quality.ts';
 
-/** OCR jobs of one document under way at once. */
-const OCR_FAN_OUT = 4;
 /** Mean confidence below which a page counts as read in part. */
 const LOW_CONFIDENCE = 0.6;
 /** Pages between two looks at whether the caller is still there. */
@@ -18,6 +17,14 @@ const BREATH = 8;
 /** Warnings that are told one by one; the rest are counted. */
 const MAX_WARNINGS = 20;
 const NO_TEXT = 'holds no text';
+const HARD_TO_READ = 'was hard to read by OCR: its text may be wrong in places';
+const FAST_WARNINGS: Partial<Record<TextVerdict, string>> = {
+  empty: NO_TEXT,
+  missing: 'has no text layer; use mode auto or ocr',
+  broken: 'has a text layer that does not name its characters; use mode auto or ocr',
+  garbled: 'has a text layer that does not name its characters; use mode auto or ocr',
+  picture: 'is mostly a picture; use mode auto or ocr to read it',
+};
 const ONLY_FURNITURE =
   'holds nothing but page headers, footers or numbers; ask with onlyMainContent: false to have them';
 
@@ -30,11 +37,21 @@ export interface ReadPage {
   renderHeight: number | null;
 }
 
+/** Pages whose OCR is on its way. */
+export interface PageRun {
+  /** In page order; those that OCR reads are whole once `settled`. */
+  pages: ReadPage[];
+  /** @throws what ends the document */
+  settled: Promise<unknown>;
+}
+
 export class PageReader {
   readonly #source: PageSource;
   readonly #mode: 'fast' | 'auto' | 'ocr';
   readonly #context: JobContext;
   readonly #warnings: { page: number; text: string }[] = [];
+  readonly #window = new OcrWindow();
+  #stopped = false;
   #ocrError: unknown;
   #failed = 0;
   #read = 0;
@@ -45,11 +62,14 @@ export class PageReader {
     this.#context = context;
   }
 
-  /** Pages `from` to `to` (exclusive, 0-based), in order. */
-  async readBatch(from: number, to: number): Promise<ReadPage[]> {
+  /**
+   * Reads pages `from` to `to` (exclusive, 0-based), and resolves once the last of them that needs OCR is on the bus: the next run may begin then, so
+   * that no worker waits for the slowest page of this one. One run at a time.
+   */
+  async begin(from: number, to: number): Promise<PageRun> {
     const pages: ReadPage[] = [];
-    const running = new Set<Promise<void>>();
-    for (let index = from; index < to; index++) {
+    const running: Promise<void>[] = [];
+    for (let index = from; index < to && !this.#stopped; index++) {
       if (index % BREATH === 0) await setImmediate();
       this.#context.signal.throwIfAborted();
       const content = await this.#readContent(index);
@@ -72,18 +92,24 @@ export class PageReader {
         renderHeight: null,
       };
       pages.push(page);
-      if (!this.#wantsOcr(content)) {
-        this.#tellCuts(page);
-        continue;
-      }
-      while (running.size >= OCR_FAN_OUT) await Promise.race(running);
-      const task: Promise<void> = this.#recognize(page, content).finally(() => running.delete(task));
-      // Awaited below; without this a second failure would be nobody's.
+      const reading = await this.#choose(content);
+      if (reading.from !== 'ocr') this.#tellCuts(page);
+      if (reading.from === 'text') continue;
+      const place = await this.#window.enter();
+      if (this.#stopped) break;
+      const task = this.#recognize(page, content, reading, place.started).finally(place.ended);
+      // Awaited by who waits for `settled`; until then a failure is nobody's.
       task.catch(() => undefined);
-      running.add(task);
+      running.push(task);
     }
-    await Promise.all(running);
-    return pages;
+    const settled = Promise.all(running);
+    settled.catch(() => undefined);
+    return { pages, settled };
+  }
+
+  /** Begins no more pages: the document is given up. */
+  stop(): void {
+    this.#stopped = true;
   }
 
   async #readContent(index: number): Promise<PageContent | undefined> {
@@ -97,32 +123,58 @@ export class PageReader {
     }
   }
 
-  #wantsOcr(content: PageContent): boolean {
+  async #choose(content: PageContent): Promise<Reading> {
+    if (this.#mode === 'auto') return this.#chooseByLook(content);
     const verdict = judgeText(content);
-    if (this.#mode === 'ocr') return verdict !== 'empty';
-    if (verdict === 'empty' && this.#mode === 'fast') this.#warn(content.index, NO_TEXT);
-    if (verdict === 'usable' || verdict === 'empty') return false;
-    if (this.#mode === 'auto') return true;
-    if (verdict === 'missing') this.#warn(content.index, 'has no text layer; use mode auto or ocr');
-    else if (verdict === 'broken')
-      this.#warn(content.index, 'has a text layer that does not name its characters; use mode auto or ocr');
-    else this.#warn(content.index, 'is mostly a picture; use mode auto or ocr to read it');
-    return false;
+    if (this.#mode === 'ocr') return verdict === 'empty' ? { from: 'text' } : { from: 'ocr', certain: true };
+    const told = FAST_WARNINGS[verdict];
+    if (told) this.#warn(content.index, told);
+    return { from: 'text' };
   }
 
-  async #recognize(page: ReadPage, content: PageContent): Promise<void> {
+  async #chooseByLook(content: PageContent): Promise<Reading> {
     try {
-      const recognized = await recognizePage(this.#source, content, this.#context);
+      return await chooseReading(this.#source, content);
+    } catch (error) {
+      if (!(error instanceof PageUnreadableError)) throw error;
+      return { from: 'text' };
+    }
+  }
+
+  async #recognize(
+    page: ReadPage,
+    content: PageContent,
+    reading: Exclude<Reading, { from: 'text' }>,
+    started: () => void,
+  ): Promise<void> {
+    const native = page.content;
+    try {
+      if (reading.from === 'figures') {
+        const figures = await readFigures(this.#source, native, reading.boxes, this.#context, started);
+        if (figures.length > 0) page.content = { ...native, figures };
+        return;
+      }
+      const recognized = await recognizePage(this.#source, content, this.#context, started);
       page.renderWidth = recognized.width;
       page.renderHeight = recognized.height;
+      const { words } = recognized.content;
       // A picture without words in it, on a page that has some text: the text stays.
-      if (recognized.content.words.length === 0 && content.words.length > 0 && judgeText(content) !== 'broken') return;
+      if (words.length === 0 && native.words.length > 0 && judgeText(content) !== 'broken') return;
+      if (!reading.certain && !readsMore(words, native.words)) return this.#tellCuts(page);
       page.content = recognized.content;
       page.source = 'layout_ocr';
-      if (recognized.content.words.length > 0 && recognized.confidence < LOW_CONFIDENCE) page.status = 'partial';
+      if (words.length > 0 && recognized.confidence < LOW_CONFIDENCE) {
+        page.status = 'partial';
+        this.#warn(content.index, HARD_TO_READ);
+      }
     } catch (error) {
       if (error instanceof EngineCrashError || this.#isOver(error)) throw error;
       this.#ocrError ??= error;
+      if (reading.from === 'figures') {
+        page.status = 'partial';
+        this.#warn(content.index, 'shows pictures with text that could not be read by OCR');
+        return;
+      }
       page.status = 'failed';
       this.#warn(content.index, 'could not be read by OCR');
     }

@@ -133,8 +133,12 @@ export interface JobContext {
   deadline: number;
   /** True for zero data retention: nothing of the job may touch a disk. */
   volatile: boolean;
-  /** Sends a job to another service over the bus and waits. @throws ParseError what that service answered. */
-  call<Reply>(queue: QueueName, job: Job, payload: Uint8Array): Promise<JobOutput<Reply>>;
+  /**
+   * Sends a job to another service over the bus and waits.
+   * @param started called each time a worker takes the job: it waits in the queue no more
+   * @throws ParseError what that service answered.
+   */
+  call<Reply>(queue: QueueName, job: Job, payload: Uint8Array, started?: () => void): Promise<JobOutput<Reply>>;
 }
 
 /** A service's work on one job; runs in an isolated process, one job at a time. @throws ParseError for the caller; anything else is a 500. */

@@ -124,6 +124,10 @@ export const TRANSPORT_LIMITS = {
   payloadTtlMs: 15 * 60_000,
   /** Times a job is given to a worker before it is answered as abandoned. */
   maxDeliveries: 3,
+  /** Pages of one document that wait in the queue for an OCR worker: enough that none is idle, and that an autoscaler sees a lag. */
+  ocrPagesWaiting: 4,
+  /** Pages of one document that are on the bus for OCR at all, however many workers take them. */
+  ocrPagesUnderWay: 64,
   /** A worker that says nothing for this long is taken for dead, and its job goes to another. */
   ackWaitMs: 4_000,
   /** How often a worker tells that it is there, and how long that word holds. */

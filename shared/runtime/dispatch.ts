@@ -35,6 +35,8 @@ export interface DispatchOptions {
   deadline: number;
   signal?: AbortSignal;
   volatile: boolean;
+  /** Called each time a worker takes the job. */
+  onStarted?: () => void;
 }
 
 export interface DispatchResult<Reply> {

@@ -85,7 +85,11 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
             return storing;
           },
           // Asked from the process's socket, which belongs to no job.
-          call: (other, otherJob, bytes) => span.run(() => callOther(options, delivery, other, otherJob, bytes)),
+          call: (other, otherJob, bytes, started) =>
+            span.run(() => {
+              const packing = packPayload(transport.payloads, bytes, { volatile: delivery.volatile });
+              return callOther(options, delivery, other, otherJob, packing, started);
+            }),
         },
         delivery.signal,
         job.requestId,
@@ -157,20 +161,24 @@ function failure(error: unknown, queue: QueueName): ErrorRecord {
   return new ParseError('UNKNOWN_ERROR').toRecord();
 }
 
-/** A job that an isolated process asks another service for; its payloads are let go here. */
+/**
+ * A job that an isolated process asks another service for; its payloads are let go here.
+ * @param packing the payload on its way into the store: the bytes themselves are not held while the job waits
+ */
 async function callOther(
   { transport, log }: Pick<JobLoopOptions, 'transport' | 'log'>,
   delivery: Delivery,
   queue: QueueName,
   job: Job,
-  bytes: Uint8Array,
+  packing: Promise<JobPayload>,
+  onStarted: () => void,
 ): Promise<{ ok: true; reply: unknown; payload: Uint8Array } | { ok: false; error: ErrorRecord }> {
   const { volatile, deadline, signal } = delivery;
   let sent: JobPayload | undefined;
   let got: JobPayload | undefined;
   try {
-    sent = await packPayload(transport.payloads, bytes, { volatile });
-    const result = await dispatch(transport, queue, job, sent, { deadline, signal, volatile });
+    sent = await packing;
+    const result = await dispatch(transport, queue, job, sent, { deadline, signal, volatile, onStarted });
     got = result.payload;
     return { ok: true, reply: result.reply, payload: await readPayload(transport.payloads, got) };
   } catch (error) {

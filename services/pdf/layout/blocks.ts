@@ -90,6 +90,8 @@ export interface TableCell {
 
 export interface FigureDraft extends DraftBase {
   kind: 'figure';
+  /** What OCR read in it, as blocks. */
+  html?: string;
 }
 
 export interface CodeDraft extends DraftBase {

@@ -61,7 +61,8 @@ export function assembleBlocks(
     const full: PagedBlock = {
       label: null,
       bbox: frame ? normaliseBox(draft.box, frame) : null,
-      source: frame?.source ?? 'native_text',
+      // What a picture says was read by OCR, also on a page whose text was not.
+      source: draft.ocr === null ? (frame?.source ?? 'native_text') : 'layout_ocr',
       confidence: { layout, ocr: draft.ocr === null ? null : Math.round(draft.ocr * 1000) / 1000 },
       furniture: false,
       ...block,
@@ -122,7 +123,7 @@ export function assembleBlocks(
       );
       open = undefined;
     } else if (draft.kind === 'figure') {
-      push(draft, { type: 'figure', html: '<figure></figure>' }, LAYOUT_CONFIDENCE.figure);
+      push(draft, { type: 'figure', html: `<figure>${draft.html ?? ''}</figure>` }, LAYOUT_CONFIDENCE.figure);
     } else if (draft.kind === 'code') {
       push(
         draft,

@@ -8,6 +8,7 @@ import { findRuledTables } from '../tables/ruled.ts';
 import { splitTables } from '../tables/whitespace.ts';
 import type { Draft, FigureDraft, FurnitureDraft, TableDraft } from './blocks.ts';
 import { type Column, cutColumns, type LayoutItem } from './columns.ts';
+import { draftFigure } from './figures.ts';
 import { type FlowPlace, followOcr } from './flows.ts';
 import type { FoundFurniture } from './furniture.ts';
 import { escapeHtml, type Vocabulary } from './inline.ts';
@@ -50,6 +51,15 @@ export function layoutPage(
   const items: Item[] = [
     ...[...ruled, ...aligned].map((table) => tableItem(table, page.index, toDisplayed)),
     ...figureItems(page, toDisplayed),
+    ...(page.figures ?? []).map(
+      (figure): Item => ({
+        draft: draftFigure(page, figure, vocabulary),
+        box: figure.box,
+        words: 0,
+        size: 0,
+        atom: true,
+      }),
+    ),
     ...rest.map(
       (chunk): Item => ({
         chunk,
@@ -151,7 +161,12 @@ function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] 
   }
   const texts = page.words;
   return boxes
-    .filter((box) => area(box) <= pageArea * BACKGROUND_SHARE && !texts.some((word) => centreInside(word.box, box)))
+    .filter(
+      (box) =>
+        area(box) <= pageArea * BACKGROUND_SHARE &&
+        !texts.some((word) => centreInside(word.box, box)) &&
+        !page.figures?.some((figure) => intersectionArea(figure.box, box) > 0),
+    )
     .map((box) => ({
       draft: { kind: 'figure', pageIndex: page.index, box: toDisplayed(box), ocr: null },
       box,

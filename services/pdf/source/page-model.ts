@@ -60,6 +60,13 @@ export interface ImageArea {
   pixelHeight: number;
 }
 
+/** A picture whose words OCR read. */
+export interface ReadFigure {
+  box: Box;
+  words: Word[];
+  rulings: Ruling[];
+}
+
 export interface PageContent {
   /** 0-based. */
   index: number;
@@ -74,6 +81,10 @@ export interface PageContent {
   skew?: number;
   /** Painted objects of any kind, text included: 0 for an empty page. */
   objects: number;
+  /** Pieces of all drawn paths, where the engine counts them: the outlines of a letter have some twenty. */
+  segments?: number;
+  /** What OCR read in pictures of the page, each in the frame of the page. */
+  figures?: ReadFigure[];
   /** Middles of the strokes that are neither level nor upright, as x, y, x, y...: the curves of charts. */
   slants?: number[];
   /** More stands on the page than DOCUMENT_LIMITS lets be read: characters, drawn objects, links and notes. */

@@ -30,7 +30,7 @@ export function readObjects(
   width: number,
   height: number,
   scratch: number,
-): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'slants' | 'cutDrawing'> {
+): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'slants' | 'segments' | 'cutDrawing'> {
   const pageBox = { x0: 0, y0: 0, x1: width, y1: height };
   const walk: Walk = {
     pdfium,
@@ -53,6 +53,7 @@ export function readObjects(
     slants,
     images: walk.images,
     objects: walk.objects,
+    segments: walk.segments,
     cutDrawing,
   };
 }

@@ -23,16 +23,27 @@ async function main(modulePath: string): Promise<void> {
   const worker = (await import(modulePath)) as WorkerModule;
   await worker.warm?.();
   const out = new FrameWriter<Report>(parent);
-  const calls = new Map<number, { resolve: (output: JobOutput) => void; reject: (error: Error) => void }>();
+  interface Call {
+    resolve: (output: JobOutput) => void;
+    reject: (error: Error) => void;
+    started: (() => void) | undefined;
+  }
+  const calls = new Map<number, Call>();
   let nextCall = 1;
   let abort = new AbortController();
 
-  async function call<Reply>(queue: QueueName, job: Job, payload: Uint8Array): Promise<JobOutput<Reply>> {
+  // Not async: the payload is let go once it is sent, and not held until the answer comes.
+  function call<Reply>(
+    queue: QueueName,
+    job: Job,
+    payload: Uint8Array,
+    started?: () => void,
+  ): Promise<JobOutput<Reply>> {
     const id = nextCall++;
-    const answer = new Promise<JobOutput>((resolve, reject) => calls.set(id, { resolve, reject }));
-    await out.send({ type: 'call', call: id, queue, job }, payload);
+    const answer = new Promise<JobOutput>((resolve, reject) => calls.set(id, { resolve, reject, started }));
+    answer.catch(() => undefined);
     // What the other service replies is the caller's to name, as on any wire.
-    return (await answer) as JobOutput<Reply>;
+    return out.send({ type: 'call', call: id, queue, job }, payload).then(() => answer as Promise<JobOutput<Reply>>);
   }
 
   const run = async (order: Extract<Order, { type: 'job' }>, payload: Uint8Array): Promise<void> => {
@@ -67,6 +78,7 @@ async function main(modulePath: string): Promise<void> {
       abort = new AbortController();
       void run(order, body);
     } else if (order.type === 'cancel') abort.abort();
+    else if (order.type === 'started') calls.get(order.call)?.started?.();
     else if (order.type === 'answer') {
       const waiting = calls.get(order.call);
       calls.delete(order.call);

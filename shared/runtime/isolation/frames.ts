@@ -10,6 +10,7 @@ import { countStreamed } from '../streaming.ts';
 export type Order =
   | { type: 'job'; job: Job; deadline: number; volatile: boolean }
   | { type: 'cancel' }
+  | { type: 'started'; call: number }
   | { type: 'answer'; call: number; ok: true; reply: unknown }
   | { type: 'answer'; call: number; ok: false; error: ErrorRecord }
   | { type: 'exit' };

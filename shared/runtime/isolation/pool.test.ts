@@ -24,7 +24,8 @@ const services: JobServices<Uint8Array> = {
     for await (const part of body) parts.push(Buffer.from(part));
     return Buffer.concat(parts);
   },
-  async call(_queue, _job, payload) {
+  async call(_queue, _job, payload, started) {
+    started();
     return { ok: true, reply: { answered: true }, payload: Buffer.from(payload).reverse() };
   },
 };
@@ -107,6 +108,12 @@ describe('an isolated process', () => {
     assert.ok(result.ok);
     assert.deepEqual(result.reply, { answered: true });
     assert.equal(Buffer.from(result.payload).toString(), 'cba');
+  });
+
+  test('hears when another service takes its job', async () => {
+    const result = await run('call-told');
+    assert.ok(result.ok);
+    assert.deepEqual(result.reply, { started: 1, answered: true });
   });
 
   test("a document's fault is an answer, and the process lives on", async () => {

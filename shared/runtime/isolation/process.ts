@@ -59,6 +59,8 @@ export interface JobServices<Stored> {
     queue: QueueName,
     job: Job,
     payload: Uint8Array,
+    /** Called each time a worker takes the job. */
+    started: () => void,
   ): Promise<{ ok: true; reply: unknown; payload: Uint8Array } | { ok: false; error: ErrorRecord }>;
 }
 
@@ -158,8 +160,8 @@ export class IsolatedProcess {
         } else if (report.type === 'result') await this.#onResult?.(frame);
         else {
           const { call, queue, job } = report;
-          const payload = await collectBody(frame);
-          void this.#onCall?.(queue, job, payload)
+          const started = () => void this.#out.send({ type: 'started', call }).catch(() => undefined);
+          void this.#onCall?.(queue, job, await collectBody(frame), started)
             .then((answer) =>
               this.#out.send(
                 answer.ok

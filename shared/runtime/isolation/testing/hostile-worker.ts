@@ -39,6 +39,13 @@ export const handle: JobHandler = async (job, payload, context) => {
     }
     case 'call':
       return await context.call('ocr', job, payload);
+    case 'call-told': {
+      let started = 0;
+      const { reply } = await context.call<object>('ocr', job, payload, () => {
+        started += 1;
+      });
+      return { reply: { started, ...reply } };
+    }
     case 'call-large':
       return await context.call('ocr', job, Buffer.alloc(8 * 1024 * 1024, 7));
     default:

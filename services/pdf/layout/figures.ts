@@ -1,0 +1,42 @@
+// What OCR read in a picture as the HTML of its figure: a drawn table as a table, all else as the blocks that OCR saw, since a chart's labels stand in rows and are no table.
+import { boundingBox } from '../source/geometry.ts';
+import type { PageContent, ReadFigure, Word } from '../source/page-model.ts';
+import type { FoundTable } from '../tables/grid.ts';
+import { tableHtml } from '../tables/html.ts';
+import { findRuledTables } from '../tables/ruled.ts';
+import type { FigureDraft } from './blocks.ts';
+import { escapeHtml, type Vocabulary } from './inline.ts';
+import { buildChunks } from './lines.ts';
+
+/** The figure with its words. Boxes are those of the page. */
+export function draftFigure(page: PageContent, figure: ReadFigure, vocabulary: Vocabulary): FigureDraft {
+  const { words, rulings, box } = figure;
+  const inside: PageContent = { ...page, words, rulings, regions: [], images: [], slants: [], figures: [] };
+  const tables = findRuledTables(inside, buildChunks(words), [], vocabulary);
+  const taken = new Set(tables.flatMap((table) => table.words));
+  const parts = [
+    ...tables.map((table) => ({ at: firstLine(table), html: tableHtml(table.grid) })),
+    ...blocksOf(words.filter((word) => !taken.has(word))),
+  ].sort((a, b) => a.at - b.at);
+  const letters = words.reduce((sum, word) => sum + word.text.length, 0);
+  const sure = words.reduce((sum, word) => sum + word.text.length * (word.confidence ?? 0), 0);
+  return {
+    kind: 'figure',
+    pageIndex: page.index,
+    box: boundingBox([box, ...words.map((word) => word.box)]),
+    ocr: letters === 0 ? 0 : sure / letters,
+    html: parts.map((part) => part.html).join(''),
+  };
+}
+
+const firstLine = (table: FoundTable) => Math.min(...table.words.map((word) => word.place?.line ?? 0));
+
+function blocksOf(words: readonly Word[]): { at: number; html: string }[] {
+  const blocks = new Map<number, { at: number; words: string[] }>();
+  for (const { text, place } of words) {
+    const block = blocks.get(place?.block ?? 0);
+    if (block) block.words.push(text);
+    else blocks.set(place?.block ?? 0, { at: place?.line ?? 0, words: [text] });
+  }
+  return [...blocks.values()].map((block) => ({ at: block.at, html: `<p>${escapeHtml(block.words.join(' '))}</p>` }));
+}

@@ -1,0 +1,270 @@
+// Pages whose text layer is right, wrong, hidden or missing, each with what a reader sees on it and where a parser must take it from.
+import { degrees, PDFDocument, type PDFFont, PDFName, type PDFPage, rgb, StandardFonts } from 'pdf-lib';
+import { openPageSource } from '#services/pdf/source/open-page-source.ts';
+import { inNamelessTrueType, inType3, outlined } from './glyphs.ts';
+
+export interface TextLayerPage {
+  name: string;
+  /** Where the words come from; null where the page says nothing. */
+  source: 'native_text' | 'layout_ocr' | null;
+  /** Each stands in a block of that source, and once in the page. */
+  says: readonly string[];
+  /** Stand in blocks of the other source. */
+  alsoSays?: readonly string[];
+  /** Stand nowhere. */
+  not?: readonly string[];
+  draw(pen: Pen, page: PDFPage): Promise<void> | void;
+}
+
+export interface Pen {
+  document: PDFDocument;
+  font: PDFFont;
+}
+
+/** A5: small pages are read fast. */
+const PAGE: [number, number] = [420, 595];
+const SCAN_DPI = 130;
+const TEXT = [
+  'The harbour office keeps a book of every ship',
+  'that comes in before noon. A clerk writes the',
+  'name, the flag and the port that she left, and',
+  'how many days she was at sea. Cargo follows on',
+  'the facing page with lemons and bales of wool.',
+];
+const SAID = ['harbour office', 'clerk writes', 'bales of wool'];
+/** The same, as an early OCR read a bad scan. */
+const GARBLED = [
+  'Tbc h^rb0ur 0ff|<c kccps ~ b{){}k 0f cv#ry sb|p',
+  'tb^t c0mcs |n bcf0rc n0{}n. ^ clcrk wr|tcs tbc',
+  'n~mc, tbc fl^g ^nd tbc p0rt tb^t sbc lcft, ^nd',
+  'b0w m~ny d^ys sbc w^s ^t sc~. C^rg0 f0ll0ws 0n',
+  'tbc f^c|ng p~gc w|tb lcm0ns ^nd b~lcs 0f w{}{}l.',
+];
+const CAPITALS = ['THE WHITE HALL', 'TEN MEN WALK HALF A MILE', 'TAKE THE LINE TWELVE'];
+const STAMP =
+  'Downloaded from the library of the harbour town by a reader on the fifth of May, for private study and for no other use whatever';
+const PRIVATE_USE = 0xe000;
+
+function write(page: PDFPage, font: PDFFont, lines: readonly string[], x = 40, y = 520, size = 13): void {
+  lines.forEach((line, index) => {
+    page.drawText(line, { x, y: y - index * size * 1.5, size, font });
+  });
+}
+
+function paint({ document }: Pen, page: PDFPage, operators: string): void {
+  page.node.addContentStream(document.context.register(document.context.stream(`\n${operators}\n`)));
+}
+
+/** Puts a picture of 8-bit grey pixels into a box. */
+function picture(
+  pen: Pen,
+  page: PDFPage,
+  { width, height, pixels }: { width: number; height: number; pixels: Uint8Array },
+  [x, y, wide, high]: readonly [number, number, number, number],
+): void {
+  const { context } = pen.document;
+  const image = context.flateStream(pixels, {
+    Type: 'XObject',
+    Subtype: 'Image',
+    Width: width,
+    Height: height,
+    ColorSpace: 'DeviceGray',
+    BitsPerComponent: 8,
+  });
+  const name = page.node.newXObject('Picture', context.register(image));
+  paint(pen, page, `q ${wide} 0 0 ${high} ${x} ${y} cm ${name} Do Q`);
+}
+
+/** What is drawn, as a scanner sees it, in a box of the page. */
+async function scan(
+  pen: Pen,
+  page: PDFPage,
+  draw: (page: PDFPage, font: PDFFont) => void,
+  box: readonly [number, number, number, number] = [0, 0, ...PAGE],
+): Promise<void> {
+  const printed = await PDFDocument.create();
+  draw(printed.addPage([box[2], box[3]]), await printed.embedFont(StandardFonts.TimesRoman));
+  const source = await openPageSource(await printed.save(), undefined);
+  try {
+    picture(pen, page, await source.renderGrey(0, SCAN_DPI), box);
+  } finally {
+    await source.close();
+  }
+}
+
+const letter = (page: PDFPage, font: PDFFont) => write(page, font, TEXT);
+
+/** Lines under a scan, painted with render mode 3 as OCR programs do. */
+function hide({ document, font }: Pen, page: PDFPage, lines: readonly string[]): void {
+  const name = page.node.newFontDictionary('Hidden', font.ref);
+  const shown = lines.map((line, index) => `1 0 0 1 40 ${520 - index * 19.5} Tm ${font.encodeText(line)} Tj`);
+  paint({ document, font }, page, `BT 3 Tr ${name} 13 Tf ${shown.join(' ')} ET`);
+}
+
+/** Soft shapes of many greys, as a photograph has them, and no line of print. */
+function photograph(): { width: number; height: number; pixels: Uint8Array } {
+  const [width, height] = [300, 200];
+  const pixels = Uint8Array.from({ length: width * height }, (_, at) => {
+    const [x, y] = [at % width, Math.floor(at / width)];
+    return 128 + 60 * Math.sin(x / 31) * Math.cos(y / 23) + 40 * Math.sin((x + y) / 57) + ((x * 7 + y * 13) % 11);
+  });
+  return { width, height, pixels };
+}
+
+export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
+  { name: 'no text: a scan', source: 'layout_ocr', says: SAID, draw: (pen, page) => scan(pen, page, letter) },
+  {
+    name: 'a scan with a watermark only',
+    source: 'layout_ocr',
+    says: SAID,
+    draw: async (pen, page) => {
+      await scan(pen, page, letter);
+      for (let at = 0; at < 9; at++)
+        page.drawText('DRAFT COPY', {
+          x: 60,
+          y: 30 + at * 40,
+          size: 20,
+          font: pen.font,
+          rotate: degrees(35),
+          opacity: 0.08,
+        });
+    },
+  },
+  {
+    name: 'a scan with a page number only',
+    source: 'layout_ocr',
+    says: SAID,
+    draw: async (pen, page) => {
+      await scan(pen, page, letter);
+      page.drawText('17', { x: 205, y: 24, size: 9, font: pen.font });
+    },
+  },
+  {
+    name: "a scan with a library's long stamp",
+    source: 'layout_ocr',
+    says: SAID,
+    draw: async (pen, page) => {
+      await scan(pen, page, letter);
+      page.drawText(STAMP, { x: 20, y: 12, size: 5, font: pen.font });
+    },
+  },
+  {
+    name: 'letters that are named by private-use code points',
+    source: 'layout_ocr',
+    says: ['WHITE HALL', 'MEN WALK'],
+    draw: (pen, page) =>
+      paint(
+        pen,
+        page,
+        inType3(pen.document, page, CAPITALS, { x: 40, y: 480, size: 18 }, (code) => PRIVATE_USE + code),
+      ),
+  },
+  {
+    name: 'a Type 3 font without Unicode',
+    source: 'layout_ocr',
+    says: ['WHITE HALL', 'MEN WALK'],
+    draw: (pen, page) => paint(pen, page, inType3(pen.document, page, CAPITALS, { x: 40, y: 480, size: 18 })),
+  },
+  {
+    name: 'a TrueType font by glyph numbers, without ToUnicode',
+    source: 'layout_ocr',
+    says: SAID,
+    draw: (pen, page) => paint(pen, page, inNamelessTrueType(pen.document, page, TEXT, { x: 30, y: 500, size: 14 })),
+  },
+  {
+    name: 'a hidden layer of a bad OCR',
+    source: 'layout_ocr',
+    says: SAID,
+    not: ['kccps'],
+    draw: async (pen, page) => {
+      await scan(pen, page, letter);
+      hide(pen, page, GARBLED);
+    },
+  },
+  {
+    name: 'a hidden layer that has the first line only',
+    source: 'layout_ocr',
+    says: SAID,
+    draw: async (pen, page) => {
+      await scan(pen, page, letter);
+      hide(pen, page, TEXT.slice(0, 1));
+    },
+  },
+  {
+    name: 'a good hidden layer',
+    source: 'native_text',
+    says: SAID,
+    draw: async (pen, page) => {
+      await scan(pen, page, letter);
+      hide(pen, page, TEXT);
+    },
+  },
+  {
+    name: 'a picture with text in it over most of the page',
+    source: 'layout_ocr',
+    says: SAID,
+    draw: async (pen, page) => {
+      await scan(pen, page, (sheet, font) => write(sheet, font, TEXT, 30, 380), [10, 60, 400, 470]);
+      page.drawText('Plate 4', { x: 190, y: 30, size: 10, font: pen.font });
+    },
+  },
+  {
+    name: 'good text with a scanned figure',
+    source: 'native_text',
+    says: SAID,
+    alsoSays: ['Monday Petersen', 'Tuesday Lindqvist'],
+    draw: async (pen, page) => {
+      write(page, pen.font, TEXT);
+      await scan(
+        pen,
+        page,
+        (sheet, font) => write(sheet, font, ['Lighthouse rota', 'Monday Petersen', 'Tuesday Lindqvist'], 25, 110, 16),
+        [60, 180, 300, 160],
+      );
+      // Lettered anew over the figure: said once, and by the text layer.
+      page.drawRectangle({ x: 80, y: 286, width: 150, height: 24, color: rgb(1, 1, 1) });
+      page.drawText('Lighthouse rota', { x: 85, y: 292, size: 16, font: pen.font });
+    },
+  },
+  {
+    name: 'good text with a photograph',
+    source: 'native_text',
+    says: SAID,
+    draw: (pen, page) => {
+      write(page, pen.font, TEXT);
+      picture(pen, page, photograph(), [60, 180, 300, 200]);
+    },
+  },
+  { name: 'a blank page', source: null, says: [], draw: () => undefined },
+  {
+    name: 'outlines of letters with a page number',
+    source: 'layout_ocr',
+    says: ['WHITE HALL', 'MEN WALK'],
+    draw: (pen, page) => {
+      paint(pen, page, outlined(CAPITALS, 40, 480, 18));
+      page.drawText('21', { x: 205, y: 24, size: 9, font: pen.font });
+    },
+  },
+  {
+    name: 'good text in a ruled frame',
+    source: 'native_text',
+    says: SAID,
+    draw: (pen, page) => {
+      write(page, pen.font, TEXT);
+      page.drawRectangle({ x: 30, y: 430, width: 360, height: 120, borderWidth: 1, borderColor: rgb(0, 0, 0) });
+    },
+  },
+];
+
+/** All of them as one document. */
+export async function textLayers(): Promise<Uint8Array> {
+  const document = await PDFDocument.create();
+  const pen = { document, font: await document.embedFont(StandardFonts.TimesRoman) };
+  for (const { draw } of TEXT_LAYER_PAGES) {
+    const page = document.addPage(PAGE);
+    // Names of fonts and pictures are the page's own.
+    page.node.set(PDFName.of('Resources'), document.context.obj({}));
+    await draw(pen, page);
+  }
+  return document.save();
+}
