@@ -7,6 +7,7 @@ import { findRuledTables } from '../tables/ruled.ts';
 import type { FigureDraft } from './blocks.ts';
 import { escapeHtml, type Vocabulary } from './inline.ts';
 import { buildChunks } from './lines.ts';
+import { meanConfidence } from './paragraphs.ts';
 
 /** The figure with its words. Boxes are those of the page. */
 export function draftFigure(page: PageContent, figure: ReadFigure, vocabulary: Vocabulary): FigureDraft {
@@ -18,13 +19,11 @@ export function draftFigure(page: PageContent, figure: ReadFigure, vocabulary: V
     ...tables.map((table) => ({ at: firstLine(table), html: tableHtml(table.grid) })),
     ...blocksOf(words.filter((word) => !taken.has(word))),
   ].sort((a, b) => a.at - b.at);
-  const letters = words.reduce((sum, word) => sum + word.text.length, 0);
-  const sure = words.reduce((sum, word) => sum + word.text.length * (word.confidence ?? 0), 0);
   return {
     kind: 'figure',
     pageIndex: page.index,
     box: boundingBox([box, ...words.map((word) => word.box)]),
-    ocr: letters === 0 ? 0 : sure / letters,
+    ocr: meanConfidence([words]),
     html: parts.map((part) => part.html).join(''),
   };
 }

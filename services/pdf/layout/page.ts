@@ -14,7 +14,7 @@ import type { FoundFurniture } from './furniture.ts';
 import { escapeHtml, type Vocabulary } from './inline.ts';
 import { buildChunks, type Chunk, chunkText, groupRows } from './lines.ts';
 import { readMarker } from './markers.ts';
-import { draftParagraphs, makeLine } from './paragraphs.ts';
+import { draftParagraphs, makeLine, meanConfidence } from './paragraphs.ts';
 import { readSideways, type UprightPage } from './upright.ts';
 
 /** Images below this share of the page, or thinner than this, are ornaments. */
@@ -263,7 +263,7 @@ function furnitureDraft(found: FoundFurniture, pageIndex: number, toDisplayed: (
     role: found.role,
     pageIndex,
     box: toDisplayed(found.box),
-    ocr: null,
+    ocr: meanConfidence(found.chunks.map((chunk) => chunk.words)),
     text,
     html: escapeHtml(text),
   };

@@ -305,7 +305,7 @@ function groupStyle(group: readonly Line[], text: string): DraftStyle {
   };
 }
 
-function meanConfidence(lines: readonly (readonly Word[])[]): number | null {
+export function meanConfidence(lines: readonly (readonly Word[])[]): number | null {
   let sum = 0;
   let count = 0;
   for (const line of lines)

@@ -12,6 +12,8 @@ interface TextRun {
   style: TextStyle;
   direction: QuarterTurn;
   invisible: boolean;
+  /** Nothing in the file says what its first glyph means: neither do its others. */
+  unnamed: boolean;
   /** Baseline minus bottom of the loose box, in user space (only for upright text). */
   looseDrop: number;
   upright: boolean;
@@ -99,7 +101,11 @@ export function readText(
     const object = pdfium.FPDFText_GetTextObject(textPage, i);
     if (object === 0 && code < 0x20) continue;
     const text = glyphText(code);
-    if (text === '') continue;
+    if (text === '') {
+      // A code of a font without names that happens to be a control's.
+      if (code < 0x20) [glyphs, unmapped] = [glyphs + 1, unmapped + 1];
+      continue;
+    }
     glyphs++;
     if (text === null) {
       unmapped++;
@@ -147,7 +153,7 @@ export function readText(
       baseline = origin.y0;
     }
     if (!(Number.isFinite(x0) && Number.isFinite(x1) && Number.isFinite(baseline))) continue;
-    if (code > 0x7e && pdfium.FPDFText_HasUnicodeMapError(textPage, i) === 1) unmapped++;
+    if (run.unnamed || (code > 0x7e && pdfium.FPDFText_HasUnicodeMapError(textPage, i) === 1)) unmapped++;
     glyph.text = text;
     glyph.code = code;
     glyph.x0 = x0;
@@ -223,6 +229,7 @@ function readRun(
     style: styles.of(font, face, Math.round(size * 20) / 20, color, skewed, mode === 2),
     direction,
     invisible: mode === 3 || mode === 7 || alpha === 0,
+    unnamed: pdfium.FPDFText_HasUnicodeMapError(textPage, index) === 1,
     looseDrop: originY - looseBottom,
     upright,
   };

@@ -119,6 +119,7 @@ export function inNamelessTrueType(document: PDFDocument, page: PDFPage, lines: 
   const { context } = document;
   const face = readFileSync(path);
   const glyphs = glyphNumbers(face);
+  const used = [...new Set(lines.join(''))].map((letter) => glyphs.get(letter.charCodeAt(0)) ?? 0);
   const descriptor = context.register(
     context.obj({
       Type: 'FontDescriptor',
@@ -144,7 +145,7 @@ export function inNamelessTrueType(document: PDFDocument, page: PDFPage, lines: 
         Supplement: 0,
       },
       FontDescriptor: descriptor,
-      DW: 560,
+      W: used.flatMap((glyph) => [glyph, [glyphWidth(face, glyph)]]),
       CIDToGIDMap: 'Identity',
     }),
   );
@@ -159,12 +160,24 @@ export function inNamelessTrueType(document: PDFDocument, page: PDFPage, lines: 
   return show('Nameless', lines, (letter) => (glyphs.get(letter.charCodeAt(0)) ?? 0).toString(16).padStart(4, '0'), at);
 }
 
+/** Where a table of an OpenType font begins. */
+function tableAt(face: Buffer, tag: string): number {
+  const tables = Array.from({ length: face.readUInt16BE(4) }, (_, index) => 12 + index * 16);
+  const entry = tables.find((at) => face.toString('latin1', at, at + 4) === tag);
+  if (entry === undefined) throw new Error(`the font has no table ${tag}`);
+  return face.readUInt32BE(entry + 8);
+}
+
+/** Thousandths of the type size (OpenType, head, hhea and hmtx). */
+function glyphWidth(face: Buffer, glyph: number): number {
+  const last = face.readUInt16BE(tableAt(face, 'hhea') + 34) - 1;
+  const advance = face.readUInt16BE(tableAt(face, 'hmtx') + 4 * Math.min(glyph, last));
+  return Math.round((advance * 1000) / face.readUInt16BE(tableAt(face, 'head') + 18));
+}
+
 /** Glyph number of each character, from the table for Unicode (OpenType, cmap format 4). */
 function glyphNumbers(face: Buffer): Map<number, number> {
-  const tables = Array.from({ length: face.readUInt16BE(4) }, (_, index) => 12 + index * 16);
-  const start = tables.find((at) => face.toString('latin1', at, at + 4) === 'cmap');
-  if (start === undefined) throw new Error('the font has no cmap');
-  const cmap = face.readUInt32BE(start + 8);
+  const cmap = tableAt(face, 'cmap');
   const subtables = Array.from(
     { length: face.readUInt16BE(cmap + 2) },
     (_, index) => cmap + face.readUInt32BE(cmap + 8 + index * 8),

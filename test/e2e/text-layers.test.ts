@@ -1,0 +1,57 @@
+// Mode auto takes every page from where a reader would: the text layer where it says what is seen, OCR where it does not.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { ParseResponse } from '#shared/contract/response.ts';
+import { parse, successData } from '../harness/client.ts';
+import { TEXT_LAYER_PAGES, textLayers } from '../harness/documents/text-layers.ts';
+import { type Product, startProduct } from '../harness/product.ts';
+
+type Data = ParseResponse['data'];
+
+describe('mode auto, page by page', () => {
+  let product: Product;
+  let auto: Data;
+  const ask = async (mode: string): Promise<Data> => {
+    const options = { timeout: 240_000, parsers: [{ type: 'pdf', mode, blocks: true, pages: true }] };
+    return successData(
+      await parse(product, { file: await textLayers(), fileName: 'layers.pdf', options, patienceMs: 250_000 }),
+    );
+  };
+  before(async () => {
+    product = await startProduct({ transport: 'memory' });
+    auto = await ask('auto');
+  });
+  after(() => product?.stop());
+
+  for (const [index, { name, source, says, alsoSays = [], not = [] }] of TEXT_LAYER_PAGES.entries())
+    test(`${name}: ${source ?? 'nothing'}`, () => {
+      const page = auto.blocks?.[index];
+      assert.equal(page?.status, 'ok');
+      const shown = JSON.stringify(page.items.map((item) => [item.source, item.content]));
+      const other = source === 'native_text' ? 'layout_ocr' : 'native_text';
+      const holding = (words: string) => page.items.filter((item) => item.content.includes(words));
+      const expected = [...says.map((words) => [words, source]), ...alsoSays.map((words) => [words, other])];
+      for (const [words = '', from] of expected as [string, string | null][])
+        assert.deepEqual(
+          holding(words).map((item) => item.source),
+          [from],
+          `"${words}" in ${shown}`,
+        );
+      for (const words of not) assert.deepEqual(holding(words), [], shown);
+      if (source === null) assert.deepEqual(page.items, []);
+      for (const item of page.items)
+        assert.equal(item.confidence.ocr === null, item.source === 'native_text' || item.content === '', shown);
+      // A page that OCR read was rendered; its blocks are placed on that picture.
+      if (source === 'layout_ocr') assert.ok((page.width ?? 0) > 0 && (page.height ?? 0) > 0);
+    });
+
+  test('mode fast asks OCR for nothing and says which pages wait for it', async () => {
+    const fast = await ask('fast');
+    for (const page of fast.blocks ?? [])
+      for (const item of page.items) assert.equal(item.source, 'native_text', item.content);
+    for (const name of ['no text: a scan', 'a Type 3 font without Unicode', 'a hidden layer of a bad OCR']) {
+      const number = TEXT_LAYER_PAGES.findIndex((page) => page.name === name) + 1;
+      assert.match(fast.warning ?? '', new RegExp(`\\bpage ${number} (?:(?!page \\d).)*use mode auto or ocr`), name);
+    }
+  });
+});
