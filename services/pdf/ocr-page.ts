@@ -4,7 +4,7 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { area, type Box, centreInside } from './source/geometry.ts';
 import type { GreyImage, PageContent, ReadFigure, Ruling, TextStyle, Word } from './source/page-model.ts';
 import type { PageSource } from './source/page-source.ts';
-import { sureWords } from './text-quality.ts';
+import { sureLines } from './text-quality.ts';
 
 /** Resolution of a page that is no scan, and the most that a scan is rendered at: more reads no better. */
 const DEFAULT_DPI = 200;
@@ -77,8 +77,8 @@ function send(image: GreyImage, page: PageContent, context: JobContext, started:
   return { dpi, answer: context.call<OcrPage>('ocr', job, image.pixels, started) };
 }
 
-/** Figures whose words OCR is less sure of hold none. */
-const FIGURE_CONFIDENCE = 0.6;
+/** A lone word in a picture is more often a misread line than a label. */
+const FIGURE_WORDS = 2;
 
 /**
  * What pictures on a page of text say, without what its text layer says there already: one image of the page goes to OCR in which nothing else is
@@ -105,10 +105,8 @@ export async function readFigures(
   if (reply.rotation !== 0) return [];
   const { words, rulings } = ocrContent(page, reply, dpi);
   return boxes.flatMap((box) => {
-    const found = words.filter((word) => centreInside(word.box, box));
-    const letters = found.reduce((sum, word) => sum + word.text.length, 0);
-    const sure = found.reduce((sum, word) => sum + word.text.length * (word.confidence ?? 0), 0);
-    if (sureWords(found).length < 2 || sure < letters * FIGURE_CONFIDENCE) return [];
+    const found = sureLines(words.filter((word) => centreInside(word.box, box)));
+    if (found.length < FIGURE_WORDS) return [];
     const drawn = rulings.filter(({ horizontal, at, start, end }) =>
       centreInside(horizontal ? { x0: start, x1: end, y0: at, y1: at } : { x0: at, x1: at, y0: start, y1: end }, box),
     );

@@ -148,8 +148,19 @@ const grow = (box: Box, by: number): Box => ({
 });
 
 /** Words that OCR is sure of. */
-export const sureWords = (words: readonly Word[]): Word[] =>
+const sureWords = (words: readonly Word[]): Word[] =>
   words.filter((word) => (word.confidence ?? 0) >= SURE && /\p{L}{2}|\p{N}/u.test(word.text));
+
+/** The words of the lines that OCR is sure of on the whole: what it reads from hatching and grids is unsure from end to end. */
+export function sureLines(words: readonly Word[]): Word[] {
+  const lines = new Map<number, Word[]>();
+  for (const word of words) lines.set(word.place?.line ?? 0, [...(lines.get(word.place?.line ?? 0) ?? []), word]);
+  return [...lines.values()].flatMap((line) => {
+    const letters = line.reduce((sum, word) => sum + word.text.length, 0);
+    const sure = line.reduce((sum, word) => sum + word.text.length * (word.confidence ?? 0), 0);
+    return sureWords(line).length > 0 && sure >= letters * SURE ? line : [];
+  });
+}
 
 /** Whether OCR surely reads so much that a doubted text layer lacks that it takes its place. */
 export function readsMore(ocr: readonly Word[], text: readonly Word[]): boolean {

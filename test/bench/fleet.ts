@@ -114,7 +114,7 @@ async function measureDeath(scan: Scan, warmUp: Scan, ocrMsAPage: number): Promi
 /** A scan of 40 pages by 1, 2 and 4 OCR workers, and by two of which one dies. */
 export async function fleet(): Promise<Figures> {
   const cores = availableParallelism();
-  const page = { lines: 30, dpi: 150 };
+  const page = { lines: 24, dpi: 150 };
   const scan = await scannedLog(PAGES, page);
   const warmUp = await scannedLog(8, page);
   const runs: Run[] = [];
