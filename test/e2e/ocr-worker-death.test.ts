@@ -15,7 +15,7 @@ async function metric(opsUrl: string, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
 }
 const atWork = (opsUrl: string) => metric(opsUrl, 'parsemesh_jobs_in_flight\\{queue="ocr"\\}');
-const done = (opsUrl: string) => metric(opsUrl, 'parsemesh_jobs_total\\{queue="ocr",outcome="ok"\\}');
+const done = (opsUrl: string) => metric(opsUrl, 'parsemesh_jobs_total\\{queue="ocr",outcome="OK"\\}');
 
 describe('the death of an OCR worker', { skip: skipReason('nats') }, () => {
   let mesh: Mesh;
@@ -35,11 +35,16 @@ describe('the death of an OCR worker', { skip: skipReason('nats') }, () => {
       { url: gateway.url, key: mesh.key },
       { file: scan.bytes, fileName: 'log.pdf', options, patienceMs: 130_000 },
     );
-    answer.catch(() => undefined);
+    let answered = false;
+    const settled = () => {
+      answered = true;
+    };
+    answer.then(settled, settled);
     const { opsUrl } = victim.product;
     // Inside its second page: the first proves that it answers.
     let read = 0;
     while (read < 1 || (await atWork(opsUrl)) < 1) {
+      assert.ok(!answered, 'the worker that is to die was never seen inside its second page');
       await pause(5);
       read = await done(opsUrl);
     }
