@@ -1,4 +1,4 @@
-// What the bench measures, a suite a question: the edge, the formats, the bus, reading scans, large uploads.
+// What the bench measures, a suite a question: the edge, the formats, the bus, reading scans, large uploads, PDFs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Extension } from '#shared/contract/formats.ts';
 import { parse } from '../harness/client.ts';
@@ -7,6 +7,7 @@ import { residentMemory } from '../harness/product.ts';
 import { fleet } from './fleet.ts';
 import { type Input, inputsByKind, largeDocument, scans } from './inputs.ts';
 import { costOf, type Rounds } from './measure.ts';
+import { pdf } from './pdf.ts';
 import { documentPeers, tesseractPeer } from './peers.ts';
 import { floorSubject, inProcessSubject, productSubject, type Subject } from './subject.ts';
 import { against, type Cell, printTable, ratio } from './table.ts';
@@ -16,6 +17,8 @@ export interface Settings {
   /** Files of each kind. */
   files: number;
   rounds: number;
+  /** Measure what takes minutes too. */
+  large: boolean;
 }
 
 export type Figures = Record<string, unknown>;
@@ -271,4 +274,4 @@ export const upload: Suite = async ({ rounds }) => {
   return figures;
 };
 
-export const SUITES = { gateway, formats, transport, ocr, fleet, upload } as const;
+export const SUITES = { gateway, formats, transport, ocr, fleet, upload, pdf } as const;

@@ -4,13 +4,16 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { pdfPeers } from '../bench/pdf-peers.ts';
 import { startProduct } from '../harness/product.ts';
+import { printPdfTable } from './pdf-table.ts';
 import { makeShell, pythonWith, Refusal, type Shell } from './shell.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HELP = `npm run quality -- pdf|ocr|office|html|pii [pii: accurate|aggressive|fast]
   CORPORA             folder of the corpora (default ../shared/corpora)
   BASE_URL, API_KEY   a running product to ask instead of starting one
+  PDF_PEERS           pdf: folder with peers to run beside it (the bench says how to make it)
   PREDICTIONS         folder that keeps what was answered (default: a temporary one)`;
 
 interface Run {
@@ -37,8 +40,21 @@ async function runEngine({ corpora, out, shell, python }: Run, ...args: string[]
 }
 
 async function runPdf({ corpora, out, shell, python }: Run): Promise<void> {
-  const env = { NAME: 'parsemesh', SPLIT: 'dev', CORPORA: join(corpora, 'pdf'), PRED: out, PYTHON: python };
-  await shell.show({ env }, 'sh', join(corpora, 'pdf/run.sh'), 'http');
+  const folder = join(corpora, 'pdf');
+  const env = { NAME: 'parsemesh', SPLIT: 'dev', CORPORA: folder, PRED: out, PYTHON: python };
+  await shell.show({ env }, 'sh', join(folder, 'run.sh'), 'http');
+  const measured = [{ name: 'parsemesh', scores: join(out, 'parsemesh/score.json') }];
+  const peers = process.env.PDF_PEERS ? pdfPeers(process.env.PDF_PEERS) : [];
+  for (const { name, command, args } of peers) {
+    const answers = join(out, name);
+    const worker = [command, ...args].join(' ');
+    const where = ['--corpora', folder, '--split', 'dev'];
+    await shell.show(python, join(folder, 'run.py'), ...where, '--out', answers, '--timeout', '60', '--worker', worker);
+    const scores = join(answers, 'score.json');
+    await shell.show(python, join(folder, 'score.py'), ...where, '--pred', answers, '--name', name, '--out', scores);
+    measured.push({ name, scores });
+  }
+  printPdfTable(measured);
 }
 
 async function runPii({ corpora, out, shell, python, mode }: Run): Promise<void> {
