@@ -30,7 +30,8 @@ const TOOLS = [
     packages: ['fonts-liberation', 'fonts-dejavu', 'fonts-noto-core'],
     waits: 'the right line breaks of converted office files',
   },
-  ...(purpose === 'test' ? [{ there: () => onPath('nats-server') || existsSync('/usr/sbin/nats-server'), packages: ['nats-server'], waits: 'the NATS half of the tests (skipped)' }] : []),
+  ...(purpose === 'test' ? [{ there: () => onPath('nats-server') || existsSync('/usr/sbin/nats-server'), packages: ['nats-server'], waits: 'the NATS half of the tests (skipped)' },
+    { there: () => process.platform !== 'linux' || onPath('strace'), packages: ['strace'], waits: 'the tests that watch system calls (skipped)' }] : []),
 ];
 
 function run(command, args, env = {}) {

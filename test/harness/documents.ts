@@ -68,41 +68,41 @@ export function rtf(content: Content = CONTENT): string {
 const committed = (extension: Extension) =>
   readFile(new URL(`../../fixtures/${extension.slice(1)}/harbour-report${extension}`, import.meta.url));
 
-async function make(extension: Extension): Promise<Uint8Array | string> {
+async function make(extension: Extension, content: Content): Promise<Uint8Array | string> {
   switch (extension) {
     case '.html':
     case '.htm':
-      return html();
+      return html(content);
     case '.xhtml':
-      return xhtml();
+      return xhtml(content);
     case '.csv':
-      return csv();
+      return csv(content);
     case '.rtf':
-      return rtf();
+      return rtf(content);
     case '.docx':
-      return docx(CONTENT);
+      return docx(content);
     case '.docm':
-      return docx(CONTENT, { macros: true });
+      return docx(content, { macros: true });
     case '.xlsx':
-      return xlsx(CONTENT);
+      return xlsx(content);
     case '.xlsm':
-      return xlsx(CONTENT, { macros: true });
+      return xlsx(content, { macros: true });
     case '.xlsb':
-      return xlsb(CONTENT);
+      return xlsb(content);
     case '.pptx':
-      return pptx(CONTENT);
+      return pptx(content);
     case '.pptm':
-      return pptx(CONTENT, { macros: true });
+      return pptx(content, { macros: true });
     case '.odt':
-      return odt(CONTENT);
+      return odt(content);
     case '.ods':
-      return ods(CONTENT);
+      return ods(content);
     case '.odp':
-      return odp(CONTENT);
+      return odp(content);
     case '.epub':
-      return epub(CONTENT, bodyHtml(CONTENT));
+      return epub(content, bodyHtml(content));
     case '.pdf':
-      return pdf([{ title: CONTENT.title, lines: CONTENT.paragraphs, table: CONTENT.table }]);
+      return pdf([{ title: content.title, lines: content.paragraphs, table: content.table }]);
     default:
       return committed(extension);
   }
@@ -115,8 +115,11 @@ export interface Sample {
 }
 
 /** The sample of one kind, named `harbour-report<extension>`. */
-export async function sample(extension: Extension): Promise<Sample> {
-  return { extension, fileName: `harbour-report${extension}`, bytes: Buffer.from(await make(extension)) };
+export const sample = (extension: Extension): Promise<Sample> => sampleOf(extension, CONTENT);
+
+/** The same that says `content`, which does not count for kinds that are `COMMITTED`. */
+export async function sampleOf(extension: Extension, content: Content): Promise<Sample> {
+  return { extension, fileName: `harbour-report${extension}`, bytes: Buffer.from(await make(extension, content)) };
 }
 
 export const samples = (): Promise<Sample[]> => Promise.all(EXTENSIONS.map(sample));

@@ -44,6 +44,8 @@ export interface StartOptions {
   services?: readonly ProductService[];
   /** Join a bus that is already there instead of starting one (two gateways on one bus). */
   natsUrl?: string;
+  /** Put before the command line of each process, so that something watches it; it must become that command itself. */
+  before?: (service: string) => readonly string[];
   /** Milliseconds to wait for readiness. A gateway without workers may never be ready: 'live' waits for `/livez` alone. */
   waitFor?: 'ready' | 'live';
   timeoutMs?: number;
@@ -62,6 +64,8 @@ export interface Product {
   url: string;
   /** Base address of `/livez`, `/readyz`, `/metrics`. */
   opsUrl: string;
+  /** The same of each process. */
+  opsUrls: ReadonlyMap<string, string>;
   /** A key without limits, made on the first start from `API_KEY`. */
   key: string;
   keysFile: string;
@@ -125,8 +129,10 @@ function launch(
   env: Record<string, string>,
   cwd: string,
   log: (text: string) => void,
+  before: readonly string[] = [],
 ): Running {
-  const child = spawn(process.execPath, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [program = process.execPath, ...rest] = [...before, process.execPath, ...args];
+  const child = spawn(program, rest, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   if (child.pid !== undefined) groups.add(child.pid);
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8');
@@ -173,6 +179,7 @@ export async function startProduct(options: StartOptions): Promise<Product> {
   };
   const environment = { ...baseEnvironment(), HOST: '127.0.0.1', LOG_LEVEL: 'warn', KEYS_FILE: keysFile, API_KEY: key };
   let opsUrl = url;
+  const opsUrls = new Map<string, string>();
   let nats: { url: string; stop(): Promise<void> } | undefined;
 
   const stopAll = async (): Promise<Exit[]> => {
@@ -200,7 +207,8 @@ export async function startProduct(options: StartOptions): Promise<Product> {
   try {
     if (options.transport === 'memory') {
       const env = { ...environment, PORT: String(port), ...options.env };
-      running.push(launch('start', [join(ROOT, 'services/start.ts')], env, folder, log));
+      running.push(launch('start', [join(ROOT, 'services/start.ts')], env, folder, log, options.before?.('start')));
+      opsUrls.set('start', url);
     } else {
       if (options.natsUrl === undefined) nats = await startNatsServer();
       const natsUrl = options.natsUrl ?? nats?.url ?? '';
@@ -210,7 +218,10 @@ export async function startProduct(options: StartOptions): Promise<Product> {
         if (service === 'gateway' || running.length === 0) opsUrl = `http://127.0.0.1:${opsPort}`;
         const ports = { PORT: String(service === 'gateway' ? port : opsPort), OPS_PORT: String(opsPort) };
         const env = { ...environment, NATS_URL: natsUrl, ...ports, ...options.env };
-        running.push(launch(service, [join(ROOT, 'services/service.ts'), service], env, folder, log));
+        running.push(
+          launch(service, [join(ROOT, 'services/service.ts'), service], env, folder, log, options.before?.(service)),
+        );
+        opsUrls.set(service, `http://127.0.0.1:${opsPort}`);
       }
     }
     const edge = running[0];
@@ -243,6 +254,7 @@ export async function startProduct(options: StartOptions): Promise<Product> {
       transport: options.transport,
       url,
       opsUrl,
+      opsUrls,
       key,
       keysFile,
       natsUrl: options.natsUrl ?? nats?.url,

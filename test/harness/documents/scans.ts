@@ -61,15 +61,20 @@ function scanned(pixels: Uint8Array, width: number, height: number, seed: number
 
 /** A PDF of `count` scanned A4 pages without a letter of text in it. */
 export async function scannedLog(count: number, { lines, dpi }: ScanOptions): Promise<Scan> {
+  const texts = Array.from({ length: count }, (_, index) => linesOf(index + 1, lines));
+  return { bytes: await scanOf(texts, dpi), pages: texts.map((text) => text.join(' ')) };
+}
+
+/** Scanned A4 pages of these lines. */
+export async function scanOf(texts: readonly (readonly string[])[], dpi: number): Promise<Uint8Array> {
   const printed = await PDFDocument.create();
   const font = await printed.embedFont(StandardFonts.TimesRoman);
-  const texts = Array.from({ length: count }, (_, index) => linesOf(index + 1, lines));
   for (const text of texts)
     printed.addPage(A4).drawText(text.join('\n'), { x: 50, y: 780, size: 12, lineHeight: LEADING, font });
   const source = await openPageSource(await printed.save(), undefined);
   const scan = await PDFDocument.create();
   try {
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < texts.length; index++) {
       const { width, height, pixels } = await source.renderGrey(index, dpi);
       const image = scan.context.flateStream(scanned(pixels, width, height, index + 1), {
         Type: 'XObject',
@@ -89,7 +94,7 @@ export async function scannedLog(count: number, { lines, dpi }: ScanOptions): Pr
   } finally {
     await source.close();
   }
-  return { bytes: await scan.save(), pages: texts.map((text) => text.join(' ')) };
+  return scan.save();
 }
 
 /** Share of the words of `truth` that `text` holds, each as often as it is there. */
