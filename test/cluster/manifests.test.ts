@@ -154,6 +154,10 @@ test('the chart sets variables that the configuration knows, and KEDA asks for s
   assert.ok(autoscalers.includes(`list "${JOB_STREAMS.durable}" "${JOB_STREAMS.volatile}"`));
 });
 
+test('the chart labels keys as the gateway looks for them', () => {
+  assert.equal(values.keys.selector, environmentSchema.shape.KEYS_SELECTOR.parse(undefined));
+});
+
 test('the chart is of the version of the product', async () => {
   const chart = parse(await text(`${CHART}/Chart.yaml`)) as { appVersion: string };
   const { version } = JSON.parse(await text('package.json')) as { version: string };
