@@ -64,11 +64,18 @@ function distinctLetters(words: readonly Word[]): number {
   return [...new Set(words.map((word) => word.text))].reduce((sum, text) => sum + text.length, 0);
 }
 
+/** What nearly all words of a page are, told at one look: no mark of garbling below can be true of them. */
+const PLAIN_WORD = /^[("']?[A-Z]?[a-z]*[aeiouy][a-z]*[.,;:)"'!?]?$/;
+
 /** Whether most words are such as no language that is written with Latin letters has: marks and digits among letters, no vowels, capitals inside. */
 function isGarbled(words: readonly Word[]): boolean {
   let told = 0;
   let odd = 0;
   for (const { text } of words) {
+    if (text.length >= 2 && text.length <= 30 && PLAIN_WORD.test(text)) {
+      told++;
+      continue;
+    }
     if (text.length < 2 || !/[A-Za-z\u00c0-\u024f]/.test(text) || /[^\u0000-\u024f\u2000-\u206f]/.test(text)) continue;
     told++;
     const core = text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');

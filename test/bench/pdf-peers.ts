@@ -58,6 +58,8 @@ export interface PdfPeer {
   /** A program that takes `IN` or `IN<TAB>OUT` a line. */
   command: string;
   args: string[];
+  /** Hundreds of ms a page: it is measured once. */
+  slow: boolean;
 }
 
 /** The peers that are installed in `folder`; those that are not are told. */
@@ -67,11 +69,16 @@ export function pdfPeers(folder: string | undefined): PdfPeer[] {
   const missing: string[] = [];
   for (const name of ['liteparse', 'pymupdf4llm']) {
     if (spawnSync(python, ['-c', `import ${name}`], { stdio: 'ignore' }).status === 0)
-      peers.push({ name, command: python, args: [beside('./pdf-peer.py'), name] });
+      peers.push({ name, command: python, args: [beside('./pdf-peer.py'), name], slow: name === 'pymupdf4llm' });
     else missing.push(name);
   }
   if (folder !== undefined && existsSync(join(folder, 'node_modules/@firecrawl/pdf-inspector')))
-    peers.push({ name: 'pdf-inspector', command: process.execPath, args: [beside('./pdf-inspector.ts'), folder] });
+    peers.push({
+      name: 'pdf-inspector',
+      command: process.execPath,
+      args: [beside('./pdf-inspector.ts'), folder],
+      slow: false,
+    });
   else missing.push('pdf-inspector');
   if (missing.length > 0)
     console.log(

@@ -226,5 +226,14 @@ export function decodeUtf16(bytes: Uint8Array): string {
 }
 
 export function decodeUtf8(bytes: Uint8Array): string {
+  // Names of fonts, several a page: a decoder costs more than their few letters.
+  if (bytes.length <= 64) {
+    let text = '';
+    for (const byte of bytes) {
+      if (byte === 0) return text;
+      if (byte > 0x7f) break;
+      text += String.fromCharCode(byte);
+    }
+  }
   return utf8.decode(bytes).replace(/\u0000[\s\S]*$/, '');
 }
