@@ -4,6 +4,7 @@ import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManage
 import type { NatsConnection } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import { readAddress } from './address.ts';
 import { ensureStreams } from './topology.ts';
 
 /** What of a pino logger is used here. */
@@ -50,7 +51,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
   let tries = 0;
   const waiting = setInterval(() => log.warn({}, 'waiting for the NATS server that NATS_URL names'), WAITING_LOG_MS);
   const connection = await connect({
-    servers: options.url.split(',').map((url) => url.trim()),
+    ...readAddress(options.url),
     name: options.name,
     maxReconnectAttempts: -1,
     waitOnFirstConnect: true,
