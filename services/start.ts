@@ -6,10 +6,12 @@ import { startJobLoop } from '#shared/runtime/jobloop.ts';
 import { createLogger } from '#shared/runtime/log.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
+import { checkServerLanguages, readLanguageSettings } from './ocr/languages.ts';
 import { QUEUES, WORKERS } from './registry.ts';
 
 async function main(): Promise<void> {
   const config = readConfig();
+  checkServerLanguages(readLanguageSettings());
   const log = createLogger(config, 'parsemesh');
   const endTracing = await startTracing(config.tracing, 'parsemesh', (problem) => log.warn(problem));
   const transport = createMemoryTransport();

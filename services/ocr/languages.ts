@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ParseError } from '#shared/contract/errors.ts';
+import { ConfigError } from '#shared/runtime/config.ts';
 
 const DEBIAN_ROOT = '/usr/share/tesseract-ocr';
 const OTHER_FOLDERS = ['/usr/share/tessdata', '/usr/local/share/tessdata', '/opt/homebrew/share/tessdata'];
@@ -56,7 +57,7 @@ export function installedLanguages(settings: LanguageSettings): string[] {
  */
 export function resolveModels(asked: readonly string[], settings: LanguageSettings): Map<string, string> {
   const fromServer = asked.length === 0;
-  const names = fromServer ? (settings.languages ?? 'eng').split(/[+,\s]+/).filter((name) => name !== '') : asked;
+  const names = fromServer ? namesOf(settings) : asked;
   if (names.length > MAX_LANGUAGES)
     throw new ParseError('BAD_REQUEST', `Bad Request: at most ${MAX_LANGUAGES} OCR languages at once`); // prettier-ignore
   const folders = modelFolders(settings);
@@ -69,6 +70,27 @@ export function resolveModels(asked: readonly string[], settings: LanguageSettin
     models.set(name, path);
   }
   return models;
+}
+
+/**
+ * Tells an operator at the start what a caller would learn at the first scan. A language that nobody asked for by name (the default) may be missing:
+ * everything but OCR works without it.
+ * @throws ConfigError where OCR_LANGUAGES names what is no language or has no model
+ */
+export function checkServerLanguages(settings: LanguageSettings): void {
+  if (!settings.languages) return;
+  const installed = installedLanguages(settings);
+  const missing = namesOf(settings).filter((name) => !installed.includes(name));
+  if (missing.length === 0) return;
+  const folders = modelFolders(settings).join(', ');
+  const have = installed.length > 0 ? `which has ${installed.join(', ')}` : 'which has no model at all';
+  throw new ConfigError(
+    `configuration: OCR_LANGUAGES: there is no ${missing.map((name) => `${name.slice(0, 40)}${MODEL}`).join(' and no ')} in ${folders}, ${have}. Install it (Debian: apt-get install tesseract-ocr-LANGUAGE), or put the file into a folder and name that in TESSDATA_PREFIX.`,
+  ); // prettier-ignore
+}
+
+function namesOf(settings: LanguageSettings): string[] {
+  return (settings.languages ?? 'eng').split(/[+,\s]+/).filter((name) => name !== '');
 }
 
 function missingDefault(name: string): ParseError {

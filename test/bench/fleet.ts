@@ -5,6 +5,7 @@ import type { ParseResponse } from '#shared/contract/response.ts';
 import { Mesh } from '../chaos/mesh.ts';
 import { parse, successData } from '../harness/client.ts';
 import { type Scan, scannedLog, wordsFound } from '../harness/documents/scans.ts';
+import { processFacts, residentBelow } from './process-tree.ts';
 import { cpuOf } from './subject.ts';
 import type { Figures } from './suites.ts';
 import { type Cell, printTable } from './table.ts';
@@ -26,6 +27,8 @@ interface Run {
   leastMs: number;
   mostMs: number;
   right: number;
+  /** Most that the pdf service and its process held, MiB. */
+  pdfMiB: number;
 }
 
 /** One process a worker, one page at a time in each. */
@@ -70,8 +73,13 @@ async function measure(workers: number, scan: Scan, warmUp: Scan): Promise<Run> 
   try {
     await ask(mesh, warmUp.bytes);
     const before = cpuByMember(mesh);
+    const pdfPid = mesh.of('pdf')[0]?.product.gatewayPid ?? 0;
+    let pdfBytes = 0;
+    const watching = setInterval(() => {
+      pdfBytes = Math.max(pdfBytes, (processFacts(pdfPid)?.residentBytes ?? 0) + residentBelow(pdfPid));
+    }, 100);
     const start = performance.now();
-    const data = await ask(mesh, scan.bytes);
+    const data = await ask(mesh, scan.bytes).finally(() => clearInterval(watching));
     const seconds = (performance.now() - start) / 1_000;
     const spent = [...cpuByMember(mesh)].map(([name, ms]) => ({ name, ms: ms - (before.get(name) ?? 0) }));
     const of = (role: Role) => spent.filter(({ name }) => name.startsWith(role)).map(({ ms }) => ms);
@@ -83,6 +91,7 @@ async function measure(workers: number, scan: Scan, warmUp: Scan): Promise<Run> 
       leastMs: Math.min(...of('ocr')),
       mostMs: Math.max(...of('ocr')),
       right: rightPages(scan, data),
+      pdfMiB: pdfBytes / 1024 ** 2,
     };
   } finally {
     await mesh.stop();
@@ -114,9 +123,9 @@ async function measureDeath(scan: Scan, warmUp: Scan, ocrMsAPage: number): Promi
 /** A scan of 40 pages by 1, 2 and 4 OCR workers, and by two of which one dies. */
 export async function fleet(): Promise<Figures> {
   const cores = availableParallelism();
-  const page = { lines: 24, dpi: 150 };
+  const page = { lines: 20, dpi: 150 };
   const scan = await scannedLog(PAGES, page);
-  const warmUp = await scannedLog(8, page);
+  const warmUp = await scannedLog(4, page);
   const runs: Run[] = [];
   for (const workers of FLEETS) runs.push(await measure(workers, scan, warmUp));
   const alone = runs[0];
@@ -147,14 +156,15 @@ export async function fleet(): Promise<Figures> {
   );
   printTable(
     'CPU ms a page, and its share of the whole',
-    ['workers', ...ROLES, 'all', 'OCR against one worker'],
-    runs.map(({ workers, cpuMs }): Cell[] => {
+    ['workers', ...ROLES, 'all', 'OCR against one worker', 'MiB of pdf'],
+    runs.map(({ workers, cpuMs, pdfMiB }): Cell[] => {
       const all = ROLES.reduce((sum, role) => sum + cpuMs[role], 0);
       return [
         String(workers),
         ...ROLES.map((role) => `${cpuMs[role].toFixed(0)} (${percent(cpuMs[role] / all)})`),
         all,
         `${(cpuMs.ocr / alone.cpuMs.ocr).toFixed(2)}x`,
+        pdfMiB,
       ];
     }),
   );

@@ -1,0 +1,181 @@
+// Holds how a scan's pages go to OCR: never more on the bus than workers take and a few ahead, each in its place again, and none after the document is given up.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { PDFDocument, PDFName } from 'pdf-lib';
+import { ParseError } from '#shared/contract/errors.ts';
+import type { JobContext, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import { convertPdf } from './convert.ts';
+
+/** A scan whose pages are small pictures: what is asked here is how many go when, not what they say. */
+async function scan(count: number): Promise<Uint8Array> {
+  const document = await PDFDocument.create();
+  const image = document.context.register(
+    document.context.flateStream(new Uint8Array(64 * 64).fill(90), {
+      Type: 'XObject',
+      Subtype: 'Image',
+      Width: 64,
+      Height: 64,
+      ColorSpace: 'DeviceGray',
+      BitsPerComponent: 8,
+    }),
+  );
+  for (let n = 0; n < count; n++) {
+    const page = document.addPage([64, 64]);
+    page.node.setXObject(PDFName.of('Scan'), image);
+    page.node.set(
+      PDFName.of('Contents'),
+      document.context.register(document.context.stream('q 64 0 0 64 0 0 cm /Scan Do Q')),
+    );
+  }
+  return document.save();
+}
+
+const OPTIONS: RenderOptions = {
+  fields: ['markdown'],
+  includeTags: [],
+  excludeTags: [],
+  onlyMainContent: true,
+  blockAds: true,
+  removeBase64Images: true,
+  pdf: { mode: 'auto', pages: false, blocks: false, pageMarkers: false },
+};
+
+function page(job: OcrJob): OcrPage {
+  const { width, height, pageNumber } = job;
+  const word = {
+    text: `sheet${pageNumber}`,
+    box: [4, 20, 60, 30] as [number, number, number, number],
+    confidence: 0.9,
+  };
+  return { width, height, rotation: 0, confidence: 0.9, lines: [{ box: word.box, height: 8, words: [word] }] };
+}
+
+/** Workers that take pages in the order sent, each one at a time, and end them in any order. */
+class Fleet {
+  readonly #workers: number;
+  readonly #answer: (job: OcrJob) => OcrPage;
+  readonly #queue: (() => void)[] = [];
+  #busy = 0;
+  underWay = 0;
+  most = 0;
+  asked = 0;
+
+  constructor(workers: number, answer = page) {
+    this.#workers = workers;
+    this.#answer = answer;
+  }
+
+  context(signal = new AbortController().signal): JobContext {
+    return {
+      signal,
+      deadline: Date.now() + 600_000,
+      requestId: 'request-1',
+      volatile: false,
+      call: async <Reply>(_queue: string, job: unknown, _pixels: Uint8Array, started?: () => void) => {
+        this.asked += 1;
+        this.underWay += 1;
+        this.most = Math.max(this.most, this.underWay);
+        try {
+          await new Promise<void>((resolve) => {
+            this.#queue.push(resolve);
+            this.#next();
+          });
+          started?.();
+          // A page that takes long ends after those behind it.
+          const turns = (this.asked * 7) % 5;
+          for (let turn = 0; turn <= turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+          return { reply: this.#answer(job as OcrJob) as Reply };
+        } finally {
+          this.underWay -= 1;
+          this.#busy -= 1;
+          this.#next();
+        }
+      },
+    };
+  }
+
+  #next(): void {
+    while (this.#busy < this.#workers) {
+      const take = this.#queue.shift();
+      if (!take) return;
+      this.#busy += 1;
+      take();
+    }
+  }
+}
+
+const convert = async (bytes: Uint8Array, context: JobContext) =>
+  convertPdf({ bytes, fileName: 'scan.pdf', extension: '.pdf' }, OPTIONS, context);
+
+for (const workers of [0, 1, 6])
+  test(`a thousand scanned pages and ${workers} workers: a few wait ahead of them, no more`, async () => {
+    const fleet = new Fleet(workers);
+    const gone = new AbortController();
+    const bytes = await scan(1_000);
+    const converting = convert(bytes, fleet.context(gone.signal));
+    if (workers === 0) {
+      converting.catch(() => undefined);
+      while (fleet.asked < TRANSPORT_LIMITS.ocrPagesWaiting) await pause(5);
+      await pause(100);
+      assert.equal(fleet.asked, TRANSPORT_LIMITS.ocrPagesWaiting, 'nobody takes a page, so no more are sent');
+      return;
+    }
+    const { pages = [], warnings } = await converting;
+    assert.ok(fleet.most > workers, 'pages wait, so that no worker does');
+    assert.ok(fleet.most <= workers + TRANSPORT_LIMITS.ocrPagesWaiting, `${fleet.most} were on the bus at once`);
+    assert.deepEqual(warnings, []);
+    assert.deepEqual(
+      pages.map((one) => [one.pageNumber, one.status, one.blocks.map((block) => block.html.replace(/<[^>]+>/g, ''))]),
+      Array.from({ length: 1_000 }, (_, index) => [index + 1, 'ok', [`sheet${index + 1}`]]),
+    );
+  });
+
+test('however many workers there are, the pages on the bus are bounded', async () => {
+  const fleet = new Fleet(10_000);
+  await convert(await scan(300), fleet.context());
+  assert.ok(fleet.most <= TRANSPORT_LIMITS.ocrPagesUnderWay, `${fleet.most} were on the bus at once`);
+});
+
+test('one page that fails leaves the others', async () => {
+  const fleet = new Fleet(3, (job) => {
+    if (job.pageNumber === 5) throw new ParseError('DOCUMENT_TOO_COMPLEX', 'no page of text');
+    return page(job);
+  });
+  const { pages = [], warnings } = await convert(await scan(12), fleet.context());
+  assert.deepEqual(
+    pages.map((one) => one.status),
+    Array.from({ length: 12 }, (_, index) => (index === 4 ? 'failed' : 'ok')),
+  );
+  assert.deepEqual(warnings, ['page 5 could not be read by OCR']);
+});
+
+test('a page that was hard to read is partial, and said to be', async () => {
+  const fleet = new Fleet(2, (job) => ({ ...page(job), confidence: job.pageNumber === 2 ? 0.4 : 0.9 }));
+  const { pages = [], warnings } = await convert(await scan(3), fleet.context());
+  assert.deepEqual(
+    pages.map((one) => one.status),
+    ['ok', 'partial', 'ok'],
+  );
+  assert.deepEqual(warnings, ['page 2 was hard to read by OCR: its text may be wrong in places']);
+});
+
+test('a document that meets its deadline sends no more pages', async () => {
+  const fleet = new Fleet(1, (job) => {
+    if (job.pageNumber === 20) throw new ParseError('REQUEST_TIMEOUT');
+    return page(job);
+  });
+  await assert.rejects(convert(await scan(200), fleet.context()), { code: 'REQUEST_TIMEOUT' });
+  assert.ok(fleet.asked < 40, `${fleet.asked} pages were sent`);
+});
+
+test('a caller that leaves stops the pages that were not sent', async () => {
+  const gone = new AbortController();
+  const fleet = new Fleet(2, (job) => {
+    if (job.pageNumber === 10) gone.abort();
+    return page(job);
+  });
+  await assert.rejects(convert(await scan(200), fleet.context(gone.signal)), { name: 'AbortError' });
+  assert.ok(fleet.asked < 60, `${fleet.asked} pages were sent`);
+});
