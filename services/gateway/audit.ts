@@ -1,5 +1,7 @@
 // One audit event a parse for keys that have audit: who, how much and what came of it; never a file's name or content.
+import type { EventLog } from '#shared/bus/bus.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
+import { describeCause } from '#shared/runtime/cause.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import type { RequestContext } from './context.ts';
 import type { Upload } from './upload/receive.ts';
@@ -13,30 +15,39 @@ export interface ParseFacts {
   creditsUsed?: number;
 }
 
-/** Writes the event to the log as `audit`. @param outcome `success`, `cancelled` or the error code */
-export function auditParse(log: Logger, context: RequestContext, facts: ParseFacts, outcome: string): void {
+/** Where events go: to standard output, and to the bus's stream where there is one. */
+export interface AuditTrail {
+  log: Logger;
+  events: EventLog | undefined;
+}
+
+/** Writes the event to the log as `audit`, and to the stream. @param outcome `success`, `cancelled` or the error code */
+export function auditParse(trail: AuditTrail, context: RequestContext, facts: ParseFacts, outcome: string): void {
   const { key } = context;
   if (!key?.allow.includes('audit')) return;
-  log.info(
-    {
-      audit: {
-        event: 'parse',
-        requestId: context.id,
-        keyId: key.id,
-        team: key.team,
-        username: facts.options?.auditUsername,
-        origin: facts.options?.origin,
-        integration: facts.options?.integration,
-        format: facts.upload?.format.extension,
-        fileBytes: facts.upload?.bytes,
-        zeroDataRetention: facts.options?.zeroDataRetention,
-        outcome,
-        creditsUsed: facts.creditsUsed ?? 0,
-        uploadMs: facts.uploadMs,
-        queuedMs: facts.queuedMs,
-        totalMs: Date.now() - context.startedAt,
-      },
-    },
-    'audit',
-  );
+  const { log, events } = trail;
+  const audit = {
+    event: 'parse',
+    time: new Date().toISOString(),
+    requestId: context.id,
+    keyId: key.id,
+    team: key.team,
+    username: facts.options?.auditUsername,
+    origin: facts.options?.origin,
+    integration: facts.options?.integration,
+    format: facts.upload?.format.extension,
+    fileBytes: facts.upload?.bytes,
+    zeroDataRetention: facts.options?.zeroDataRetention,
+    outcome,
+    creditsUsed: facts.creditsUsed ?? 0,
+    uploadMs: facts.uploadMs,
+    queuedMs: facts.queuedMs,
+    totalMs: Date.now() - context.startedAt,
+  };
+  log.info({ audit }, 'audit');
+  events
+    ?.append('audit', audit)
+    .catch((error: unknown) =>
+      log.warn({ requestId: context.id, cause: describeCause(error) }, 'an audit event is in this log alone'),
+    );
 }

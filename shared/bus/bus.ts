@@ -118,12 +118,24 @@ export interface SharedState {
   close(): Promise<void>;
 }
 
-/** All three, from one connection. */
+/** Events kept for whoever collects them. */
+export interface EventLog {
+  /**
+   * Keeps one event, waiting for a bus that is away.
+   * @param kind a name of small letters
+   * @throws BusUnavailableError where it could not be kept in time
+   */
+  append(kind: string, event: object): Promise<void>;
+}
+
+/** All of them, from one connection. */
 export interface Transport {
   kind: 'memory' | 'nats';
   bus: Bus;
   payloads: PayloadStore;
   state: SharedState;
+  /** Undefined where no server is there to keep them. */
+  events: EventLog | undefined;
   close(): Promise<void>;
 }
 

@@ -21,6 +21,7 @@ export function createMemoryTransport(options: MemoryTransportOptions = {}): Tra
     bus,
     payloads,
     state,
+    events: undefined,
     async close() {
       await bus.close();
       await payloads.close();

@@ -1,5 +1,6 @@
 // The transport of a deployment of many processes: jobs, payloads and shared numbers over one NATS connection.
 import type { Transport } from './bus.ts';
+import { createNatsEventLog } from './nats/event-log.ts';
 import { type BusLog, openLink } from './nats/link.ts';
 import { createNatsPayloadStore } from './nats/payload-store.ts';
 import { createNatsSharedState } from './nats/shared-state.ts';
@@ -33,6 +34,7 @@ export async function connectNats(options: NatsTransportOptions): Promise<Transp
     bus,
     payloads,
     state,
+    events: createNatsEventLog(link),
     async close() {
       await bus.close();
       await payloads.close();

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { Objm } from '@nats-io/obj';
 import { connect } from '@nats-io/transport-node';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
@@ -699,6 +699,24 @@ describe('the transport over NATS', { skip: missing || false }, () => {
     await first.close();
     await until(() => second.bus.workers(queue) === 0, 'the worker said it left', TRANSPORT_LIMITS.presenceMs / 2);
     await second.close();
+  });
+
+  it('keeps events for whoever collects them, and those that come while the server is away too', async () => {
+    const own = await startNatsServer();
+    const transport = await connectNats({ url: own.url, name: 'events-test' });
+    await transport.events?.append('audit', { event: 'one' });
+    await own.stop('SIGKILL');
+    const late = transport.events?.append('audit', { event: 'two' });
+    await sleep(300);
+    const again = await startNatsServer({ port: own.port });
+    await late;
+    const connection = await connect({ servers: again.url });
+    const stream = await (await jetstreamManager(connection)).streams.get('PARSEMESH_EVENTS');
+    // The first server took its store with it.
+    assert.deepEqual((await stream.getMessage({ last_by_subj: 'parsemesh.events.audit' }))?.json(), { event: 'two' });
+    await connection.close();
+    await transport.close();
+    await again.stop();
   });
 
   it('lays payloads out so that any Object Store client can read them', async () => {

@@ -150,6 +150,12 @@ export const TRANSPORT_LIMITS = {
   volatilePayloadBytes: 1024 * MiB,
   /** Bytes of zero-data-retention jobs that wait in the bus's memory. Past it a job waits for room, until its request's timeout: 503. */
   volatileJobBytes: 256 * MiB,
+  /** Bytes and age of the events (audit) that the bus keeps for whoever collects them; the oldest goes first. */
+  eventBytes: 256 * MiB,
+  eventTtlMs: 30 * 24 * 60 * 60_000,
+  /** How long an event waits for a bus that is away, and how many may; past it standard output alone has them. */
+  eventPatienceMs: 60_000,
+  eventsWaiting: 10_000,
   /** Shared values with a longer time to live than this are kept on disk, so that a restarted bus still has them. */
   stateMemoryTtlMs: 60 * 60_000,
 } as const;

@@ -6,6 +6,8 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import type { Extension } from '#shared/contract/formats.ts';
 import { Canary } from '../harness/canary.ts';
 import { errorBody, parse, successData } from '../harness/client.ts';
@@ -220,6 +222,18 @@ for (const transport of TRANSPORTS)
       assert.equal(canary.in(await metrics()), undefined);
       assert.ok(collector.bodies.length > 0, 'traces were exported');
       for (const body of collector.bodies) assert.equal(canary.in(body), undefined);
+      if (nats) {
+        const connection = await connect({ servers: nats.url });
+        const stream = await (await jetstreamManager(connection)).streams.get('PARSEMESH_EVENTS');
+        const { messages, first_seq } = (await stream.info()).state;
+        assert.equal(messages, files.length, 'one audit event a parse in the stream');
+        for (let seq = first_seq; seq < first_seq + messages; seq++) {
+          const event = (await stream.getMessage({ seq }))?.string() ?? '';
+          assert.match(event, /"username":"ann"/);
+          assert.equal(canary.in(event), undefined);
+        }
+        await connection.close();
+      }
       // The same eyes see what is allowed to be there.
       assert.ok(new Canary('ann').in(events.join('\n')), 'the user name of the audit');
       assert.ok(new Canary('parsemesh_').in(await metrics()));

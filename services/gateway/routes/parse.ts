@@ -71,6 +71,8 @@ function acceptOptions(options: ParseOptions, key: Key, config: Pick<Config, 'll
 /** The handler. @throws ParseError for whoever answers errors; CancelledError where the client left */
 export function parseHandler(route: ParseRoute): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const { transport, log } = route;
+  // Whoever has audit on is owed each event, whatever else is logged.
+  const trail = { log: log.level === 'silent' ? log : log.child({}, { level: 'info' }), events: transport.events };
   /** The deadline came while the bus was asked: whether it is away, or had too little time, decides what the caller reads. */
   const late = (): Error =>
     transport.bus.connected()
@@ -210,7 +212,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
       const tidied = Promise.allSettled(tidying);
       // Where the bus is away there is nothing to wait for.
       if (outcome !== 'SERVICE_UNAVAILABLE') await waitBriefly(tidied);
-      auditParse(log, context, facts, outcome);
+      auditParse(trail, context, facts, outcome);
     }
   };
 }

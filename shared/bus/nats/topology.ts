@@ -30,6 +30,10 @@ export function jobSubject(kind: keyof Pair, queue: string): string {
   return `${JOB_SUBJECTS[kind]}.${queue}`;
 }
 
+/** The stream of events, and the subject of one kind. */
+export const EVENT_STREAM = 'PARSEMESH_EVENTS';
+export const eventSubject = (kind: string): string => `parsemesh.events.${kind}`;
+
 /** The stream behind an Object Store or KV bucket. */
 export const payloadStream = (bucket: string): string => `OBJ_${bucket}`;
 export const stateStream = (bucket: string): string => `KV_${bucket}`;
@@ -99,6 +103,15 @@ export function isFull(error: unknown): boolean {
 
 /** Makes every stream that is not there. Safe to run from many processes at once and again after each reconnect. */
 export async function ensureStreams(manager: JetStreamManager, choices: StreamChoices): Promise<void> {
+  await ensureStream(manager, {
+    name: EVENT_STREAM,
+    subjects: [eventSubject('*')],
+    storage: StorageType.File,
+    num_replicas: choices.replicas,
+    max_age: nanos(TRANSPORT_LIMITS.eventTtlMs),
+    max_bytes: TRANSPORT_LIMITS.eventBytes,
+    duplicate_window: nanos(2 * TRANSPORT_LIMITS.eventPatienceMs),
+  });
   for (const kind of ['durable', 'volatile'] as const)
     for (const config of streamConfigs(kind, choices)) await ensureStream(manager, config);
 }
