@@ -81,15 +81,10 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number): Pr
     ...(slope === 0 ? {} : { skew: (slope * 180) / Math.PI }),
     confidence: meanConfidence(reading.lines),
     lines,
-    rulings: rulingsOf(fitted, reading.turn, slope, size).filter((ruling) => !runsThrough(ruling, lines)),
+    rulings: findRulings(reading.image, prepared.dpi)
+      .map((box) => placeBox(box, prepared.scale, size))
+      .filter((ruling) => !runsThrough(ruling, lines)),
   };
-}
-
-/** The lines drawn on the page, looked for where the words were: upright and straightened. */
-function rulingsOf({ image, dpi, scale }: Prepared, turn: QuarterTurn, slope: number, size: Size): PixelBox[] {
-  const turned = turnImage(image, turn);
-  const upright = slope === 0 ? turned : tiltImage(turned, -slope);
-  return findRulings(upright, dpi).map((box) => placeBox(box, scale, size));
 }
 
 /** Whether a line across the page is made of the letters of a line of text: blurred print has such strokes. */
@@ -115,13 +110,14 @@ async function readStraight(
   { image, dpi, scale }: Prepared,
   survey: Survey,
   slope: number,
-): Promise<Reading> {
+): Promise<StraightReading> {
   const thresholding = scale > 1 ? THRESHOLDING.sauvola : THRESHOLDING.otsu;
   const view: View = { dpi, segmentation: SEGMENTATION.auto, thresholding };
-  const read = async (side: QuarterTurn): Promise<Reading> => {
+  const read = async (side: QuarterTurn): Promise<StraightReading> => {
     const turned = turnImage(image, side);
-    const reading = await readRightWayUp(engine, slope === 0 ? turned : tiltImage(turned, -slope), view);
-    return { turn: addTurns(side, reading.turn), lines: reading.lines };
+    const straight = slope === 0 ? turned : tiltImage(turned, -slope);
+    const reading = await readRightWayUp(engine, straight, view);
+    return { turn: addTurns(side, reading.turn), lines: reading.lines, image: turnImage(straight, reading.turn) };
   };
   if (survey.sideways < SIDEWAYS_CLEAR) return read(0);
   // A page on its side is more often turned clockwise than not; the wrong guess stands on its head, which is found.
@@ -135,6 +131,11 @@ async function readStraight(
 interface Reading {
   turn: QuarterTurn;
   lines: ReadLine[];
+}
+
+interface StraightReading extends Reading {
+  /** The page as its lines lie, upright and straightened. */
+  image: GreyImage;
 }
 
 async function readTurned(engine: Engine, image: GreyImage, turn: QuarterTurn, view: View): Promise<Reading> {

@@ -18,6 +18,9 @@ const CROWDED = 0.35;
 /** More lines than this are a drawing or a screen of dots; those found so far are given. */
 const MAX_LINES = 3_000;
 
+/** The highest bit of each of four bytes, as a signed number. */
+const PAPER = 0x80808080 | 0;
+
 /** A stretch of ink in one row of pixels (or column, for lines down the page). */
 interface Run {
   at: number;
@@ -46,8 +49,12 @@ export function findRulings(image: GreyImage, dpi: number): PixelBox[] {
   if (light - dark < 30) return [];
   const limit = light - (light - dark) * FAINT_INK;
   const thickest = Math.max(3, Math.round(dpi * THICKEST_INCHES));
-  const across = joinRuns(runsAcross(image, limit, Math.max(24, dpi * SHORTEST_ACROSS)), thickest);
-  const down = joinRuns(runsDown(image, limit, Math.max(24, dpi * SHORTEST_DOWN)), thickest);
+  const runs = findRuns(image, limit, {
+    across: Math.max(24, dpi * SHORTEST_ACROSS),
+    down: Math.max(24, dpi * SHORTEST_DOWN),
+  });
+  const across = joinRuns(runs.across, thickest);
+  const down = joinRuns(runs.down, thickest);
   return [
     ...across
       .filter((one) => standsFree(image, limit, one, true, thickest))
@@ -58,54 +65,79 @@ export function findRulings(image: GreyImage, dpi: number): PixelBox[] {
   ];
 }
 
-function runsAcross({ width, height, pixels }: GreyImage, limit: number, shortest: number): Run[] {
-  const runs: Run[] = [];
-  for (let y = 0; y < height && runs.length < MAX_LINES * 8; y++) {
-    const row = y * width;
-    let start = -1;
-    let last = -1;
-    let ink = 0;
-    for (let x = 0; x < width; x++) {
-      if (pixels[row + x]! > limit) continue;
-      if (start < 0 || x - last > BROKEN + 1) {
-        if (start >= 0 && last - start >= shortest && ink >= (last - start) * SOLID)
-          runs.push({ at: y, start, end: last + 1 });
-        start = x;
-        ink = 0;
-      }
-      last = x;
-      ink++;
-    }
-    if (start >= 0 && last - start >= shortest && ink >= (last - start) * SOLID)
-      runs.push({ at: y, start, end: last + 1 });
-  }
-  return runs;
+/** Four pixels at once, wherever the image lies in its buffer. */
+function asWords(pixels: Uint8Array): Uint32Array {
+  const whole = pixels.length >> 2;
+  return pixels.byteOffset % 4 === 0
+    ? new Uint32Array(pixels.buffer, pixels.byteOffset, whole)
+    : new Uint32Array(pixels.slice().buffer, 0, whole);
 }
 
-/** The same down the page, row by row with one open run a column, since columns of pixels lie far apart in memory. */
-function runsDown({ width, height, pixels }: GreyImage, limit: number, shortest: number): Run[] {
-  const runs: Run[] = [];
-  const start = new Int32Array(width).fill(-1);
-  const last = new Int32Array(width);
-  const ink = new Int32Array(width);
-  const close = (x: number) => {
-    const length = last[x]! - start[x]!;
-    if (start[x]! >= 0 && length >= shortest && ink[x]! >= length * SOLID && runs.length < MAX_LINES * 8)
-      runs.push({ at: x, start: start[x]!, end: last[x]! + 1 });
+/** Long stretches of ink in rows and in columns, in one walk over the pixels: columns of pixels lie far apart in memory. */
+function findRuns(
+  { width, height, pixels }: GreyImage,
+  limit: number,
+  shortest: { across: number; down: number },
+): { across: Run[]; down: Run[] } {
+  const across: Run[] = [];
+  const down: Run[] = [];
+  const most = MAX_LINES * 8;
+  const starts = new Int32Array(width).fill(-1);
+  const lasts = new Int32Array(width);
+  const inks = new Int32Array(width);
+  const closeColumn = (x: number) => {
+    const length = lasts[x]! - starts[x]!;
+    if (starts[x]! >= 0 && length >= shortest.down && inks[x]! >= length * SOLID && down.length < most)
+      down.push({ at: x, start: starts[x]!, end: lasts[x]! + 1 });
   };
-  for (let y = 0, index = 0; y < height; y++)
-    for (let x = 0; x < width; x++, index++) {
-      if (pixels[index]! > limit) continue;
-      if (start[x]! < 0 || y - last[x]! > BROKEN + 1) {
-        close(x);
-        start[x] = y;
-        ink[x] = 0;
-      }
-      last[x] = y;
-      ink[x]!++;
+  let y = 0;
+  let rowStart = 0;
+  let start = -1;
+  let last = -1;
+  let ink = 0;
+  const closeRow = () => {
+    if (start >= 0 && last - start >= shortest.across && ink >= (last - start) * SOLID && across.length < most)
+      across.push({ at: y, start, end: last + 1 });
+  };
+  const look = (index: number) => {
+    if (pixels[index]! > limit) return;
+    if (index >= rowStart + width) {
+      closeRow();
+      y = Math.floor(index / width);
+      rowStart = y * width;
+      start = -1;
     }
-  for (let x = 0; x < width; x++) close(x);
-  return runs.sort((a, b) => a.at - b.at || a.start - b.start);
+    const x = index - rowStart;
+    if (start < 0 || x - last > BROKEN + 1) {
+      closeRow();
+      start = x;
+      ink = 0;
+    }
+    last = x;
+    ink++;
+    if (starts[x]! < 0 || y - lasts[x]! > BROKEN + 1) {
+      closeColumn(x);
+      starts[x] = y;
+      inks[x] = 0;
+    }
+    lasts[x] = y;
+    inks[x]!++;
+  };
+  // Most of a page is paper: four bytes are compared with the limit at once, by a carry into each byte's highest bit.
+  const whole = Math.min(254, Math.max(0, Math.floor(limit)));
+  const isHigh = whole >= 128;
+  const carry = (isHigh ? 255 - whole : 127 - whole) * 0x01010101;
+  const words = asWords(pixels);
+  for (let word = 0; word < words.length; word++) {
+    const four = words[word]!;
+    const sum = (four & 0x7f7f7f7f) + carry;
+    if (((isHigh ? four & sum : four | sum) & 0x80808080) === PAPER) continue;
+    for (let index = word * 4, end = index + 4; index < end; index++) look(index);
+  }
+  for (let index = words.length * 4; index < width * height; index++) look(index);
+  closeRow();
+  for (let x = 0; x < width; x++) closeColumn(x);
+  return { across, down: down.sort((a, b) => a.at - b.at || a.start - b.start) };
 }
 
 /** Runs that touch in neighbouring rows, overlapping or end to end (a line that still slopes a little steps from row to row). */
