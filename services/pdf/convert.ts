@@ -15,8 +15,8 @@ import { openPageSource } from './source/open-page-source.ts';
 import { EngineCrashError, type PageSource } from './source/page-source.ts';
 import { openWithPdfjs } from './source/pdfjs-source.ts';
 
-/** Pages held in memory at once; running heads are looked for over as many and those before. */
-const BATCH_PAGES = 24;
+/** Pages held in memory at once, twice: one run is laid out while the next is read. Running heads are looked for over a run and those before it. */
+const BATCH_PAGES = 16;
 
 /**
  * Converts a PDF to blocks on pages.
