@@ -99,6 +99,13 @@ export interface CodeDraft extends DraftBase {
   text: string;
 }
 
+/** A formula that stands alone. */
+export interface FormulaDraft extends DraftBase {
+  kind: 'formula';
+  text: string;
+  latex: string;
+}
+
 export interface FurnitureDraft extends DraftBase {
   kind: 'furniture';
   role: 'page_header' | 'page_footer' | 'page_number';
@@ -106,4 +113,4 @@ export interface FurnitureDraft extends DraftBase {
   text: string;
 }
 
-export type Draft = TextDraft | ListItemDraft | TableDraft | FigureDraft | CodeDraft | FurnitureDraft;
+export type Draft = TextDraft | ListItemDraft | TableDraft | FigureDraft | CodeDraft | FormulaDraft | FurnitureDraft;

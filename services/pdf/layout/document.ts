@@ -20,6 +20,7 @@ const LAYOUT_CONFIDENCE = {
   aligned: 0.75,
   figure: 0.9,
   code: 0.8,
+  formula: 0.7,
 } as const;
 
 export interface PageFrame {
@@ -130,6 +131,10 @@ export function assembleBlocks(
         { type: 'text', label: 'code', html: `<pre><code>${escapeHtml(draft.text)}</code></pre>` },
         LAYOUT_CONFIDENCE.code,
       );
+      open = undefined;
+    } else if (draft.kind === 'formula') {
+      const html = `<div data-latex="${escapeHtml(draft.latex)}">${escapeHtml(draft.text)}</div>`;
+      push(draft, { type: 'formula', html }, LAYOUT_CONFIDENCE.formula);
       open = undefined;
     } else {
       const heading = headings.get(draft);

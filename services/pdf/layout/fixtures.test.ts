@@ -72,3 +72,14 @@ test('letters past U+FFFF are read, as the letters they look like', async () => 
   const [drafts = []] = await draftPages('equation-letters.pdf');
   assert.equal(drafts.map(textOf).join(' '), 'The speed c is the length times the frequency: c = λf');
 });
+
+test('formulas are LaTeX: alone with limits, scripts, a fraction and their number, and inside a line', async () => {
+  const [drafts = []] = await draftPages('formulas.pdf');
+  assert.deepEqual(
+    drafts.flatMap((draft) => (draft.kind === 'formula' ? [draft.latex] : [])),
+    ['\\lambda_{n} = \\sum_{k =1}^{n} x_{k}^{2} + \\frac{a}{b} \\tag{1}'],
+  );
+  const inline = drafts.flatMap((draft) => (draft.kind === 'text' ? [draft.html] : [])).join(' ');
+  assert.match(inline, /in books, so that the whole of them is/);
+  assert.match(inline, /Where <span data-latex="x\^\{2\} \\in \\mathbb\{R\}">[^<]+<\/span> the rest is plain/);
+});

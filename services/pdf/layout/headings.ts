@@ -120,7 +120,8 @@ function isHeading(
   )
     return true;
   const ended = /[.,;]$/.test(text) && !/\b(?:etc|Inc|Ltd|Co)\.$/.test(text);
-  if (ratio >= 1.17) return ratio >= 1.5 || !(ended && text.length > 120);
+  // Text in a larger type than the references' is text: it goes on for lines (fixtures/pdf/formulas.pdf).
+  if (ratio >= 1.17) return ratio >= 1.5 || !(text.length > 120 && (ended || (draft.lines > 2 && !style.bold)));
   if (isCaption(text)) return false;
   const alone = draft.gapAbove > 0.25 || draft.firstInColumn;
   if (ended && depth === 0) return false;

@@ -20,6 +20,8 @@ interface Piece {
   text: string;
   marks: string;
   link: string | undefined;
+  /** LaTeX of a formula. */
+  latex?: string;
 }
 
 /** HTML of lines that run on, each a list of words. */
@@ -86,8 +88,15 @@ function pushPiece(pieces: Piece[], glue: string, text: string, word: Word, opti
       ? 's'
       : ''
     : `${word.style.bold ? 'b' : ''}${word.style.italic ? 'i' : ''}${word.superscript ? 's' : ''}`;
+  if (word.latex && !options.plain) {
+    const { body, tail } = word.latex;
+    if (glue !== '') pieces.push({ text: glue, marks: '', link: undefined });
+    pieces.push({ text: text.slice(0, text.length - tail.length), marks: '', link: word.link, latex: body });
+    if (tail !== '') pieces.push({ text: tail, marks: '', link: word.link });
+    return;
+  }
   const last = pieces.at(-1);
-  if (last && last.marks === marks && last.link === word.link) last.text += glue + text;
+  if (last && last.latex === undefined && last.marks === marks && last.link === word.link) last.text += glue + text;
   else {
     if (last && glue !== '') pieces.push({ text: glue, marks: '', link: undefined });
     pieces.push({ text, marks, link: word.link });
@@ -98,6 +107,7 @@ const SAFE_LINK = /^(?:https?:|mailto:|ftp:|tel:)/i;
 
 function pieceHtml(piece: Piece): string {
   let html = escapeHtml(piece.text);
+  if (piece.latex !== undefined) html = `<span data-latex="${escapeHtml(piece.latex)}">${html}</span>`;
   // Emphasis on marks alone (a bold comma) says nothing.
   const worded = /[\p{L}\p{N}]/u.test(piece.text);
   if (piece.marks.includes('s')) html = `<sup>${html}</sup>`;

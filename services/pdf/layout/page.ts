@@ -14,7 +14,7 @@ import type { FoundFurniture } from './furniture.ts';
 import { escapeHtml, type Vocabulary } from './inline.ts';
 import { buildChunks, type Chunk, chunkText, groupRows } from './lines.ts';
 import { readMarker } from './markers.ts';
-import { draftParagraphs, makeLine, meanConfidence } from './paragraphs.ts';
+import { draftParagraphs, makeLine, makeLines, meanConfidence } from './paragraphs.ts';
 import { readSideways, type UprightPage } from './upright.ts';
 
 /** Images below this share of the page, or thinner than this, are ornaments. */
@@ -189,13 +189,7 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
       if (part.table) {
         const { draft } = tableItem(part.table, upright.page.index, upright.toDisplayed);
         if (draft) drafts.push(draft);
-      } else
-        drafts.push(
-          ...draftParagraphs(
-            groupRows(part.chunks).map((row) => makeLine(row, bodySize)),
-            context,
-          ),
-        );
+      } else drafts.push(...draftParagraphs(makeLines(part.chunks, upright.page.rulings, bodySize), context));
     }
     chunks = [];
   };

@@ -1,7 +1,8 @@
 // Joins a column's lines into paragraphs, list items and code by spacing, indent, style and markers.
 import { type Box, boundingBox } from '../source/geometry.ts';
-import type { Word } from '../source/page-model.ts';
-import type { CodeDraft, DraftStyle, ListItemDraft, Marker, TextDraft } from './blocks.ts';
+import type { Ruling, Word } from '../source/page-model.ts';
+import type { CodeDraft, DraftStyle, FormulaDraft, ListItemDraft, Marker, TextDraft } from './blocks.ts';
+import { composeRows, type FormulaRow, foldInlineFormulas } from './formulas.ts';
 import { inlineHtml, type Vocabulary } from './inline.ts';
 import { type Chunk, chunkText, makeChunk } from './lines.ts';
 import { readMarker } from './markers.ts';
@@ -16,10 +17,22 @@ export interface Line {
   italic: boolean;
   monospace: boolean;
   marker: Marker | undefined;
+  /** The line is a formula that stands alone, of whatever height. */
+  formula?: FormulaRow;
+}
+
+/** Lines of a column: formulas that stand alone are one line each. */
+export function makeLines(chunks: readonly Chunk[], rulings: readonly Ruling[], bodySize: number): Line[] {
+  // A bar inside a line is short; longer ones are rules.
+  const bars = rulings.filter((one) => one.horizontal && one.end - one.start < bodySize * 12 && one.thickness < 2);
+  return composeRows(chunks, rulings).map((row) => {
+    const line = makeLine(row.chunks, row.formula ? Infinity : bodySize, bars);
+    return row.formula ? { ...line, marker: undefined, formula: row.formula } : line;
+  });
 }
 
 /** @param bodySize type size of the document's text: a larger or bold numbered line is a heading, no list item */
-export function makeLine(chunks: readonly Chunk[], bodySize = Infinity): Line {
+export function makeLine(chunks: readonly Chunk[], bodySize = Infinity, bars: readonly Ruling[] = []): Line {
   const only = chunks.length === 1 ? chunks[0] : undefined;
   const chunk = only ?? makeChunk(chunks.flatMap((one) => one.words));
   markSuperscripts(chunk);
@@ -40,7 +53,12 @@ export function makeLine(chunks: readonly Chunk[], bodySize = Infinity): Line {
   const read = first && second ? readMarker(first.text) : undefined;
   const marker = read && read.style !== 'bullet' && (allBold || chunk.size > bodySize * 1.12) ? undefined : read;
   return {
-    words: chunk.words,
+    words: foldInlineFormulas(
+      chunk.words,
+      chunk.baseline,
+      chunk.size,
+      bars.filter((bar) => bar.at > chunk.box.y0 - 2 && bar.at < chunk.box.y1 + 2),
+    ),
     box: chunk.box,
     baseline: chunk.baseline,
     size: chunk.size,
@@ -76,7 +94,7 @@ function measure(lines: readonly Line[]): ColumnMeasure {
   for (let i = 1; i < lines.length; i++) {
     const above = lines[i - 1];
     const line = lines[i];
-    if (!above || !line || Math.abs(above.size - line.size) > 0.6) continue;
+    if (!above || !line || above.formula || line.formula || Math.abs(above.size - line.size) > 0.6) continue;
     const gap = line.baseline - above.baseline;
     if (gap > 0.5 * line.size && gap < line.size * 2.6) {
       const key = Math.round(line.size);
@@ -118,6 +136,7 @@ export function groupLines(lines: readonly Line[]): Line[][] {
 }
 
 function breakBetween(group: readonly Line[], above: Line, line: Line, column: ColumnMeasure): Break {
+  if (above.formula || line.formula) return 'paragraph';
   const size = Math.max(above.size, line.size);
   const gap = line.baseline - above.baseline;
   if (Math.abs(above.size - line.size) > size * 0.1) return 'paragraph';
@@ -219,7 +238,7 @@ export interface ParagraphContext {
 export function draftParagraphs(
   lines: readonly Line[],
   context: ParagraphContext,
-): (TextDraft | ListItemDraft | CodeDraft)[] {
+): (TextDraft | ListItemDraft | CodeDraft | FormulaDraft)[] {
   const groups = groupLines(lines);
   const column = measure(lines);
   return groups.map((group, index) => {
@@ -237,7 +256,7 @@ function draftGroup(
   count: number,
   column: ColumnMeasure,
   context: ParagraphContext,
-): TextDraft | ListItemDraft | CodeDraft {
+): TextDraft | ListItemDraft | CodeDraft | FormulaDraft {
   const first = group[0] as Line;
   const last = group.at(-1) as Line;
   const inner = boundingBox(group.map((line) => line.box));
@@ -245,6 +264,7 @@ function draftGroup(
   const base = { pageIndex: context.pageIndex, box: context.toPage(inner), ocr: meanConfidence(words) };
   const endsFull = column.right - last.box.x1 < last.size * 2.5;
   const lastWord = last.words.at(-1)?.text ?? '';
+  if (first.formula) return { kind: 'formula', ...base, text: first.formula.text, latex: first.formula.latex };
   if (group.every((line) => line.monospace) && group.length > 1)
     return { kind: 'code', ...base, text: codeText(group) };
   if (first.marker) {

@@ -30,6 +30,8 @@ export interface Word {
   index: number;
   link?: string;
   superscript?: boolean;
+  /** A formula inside a line, folded into this word by layout: its LaTeX, and the sentence's own sign after it. */
+  latex?: { body: string; tail: string };
   /** OCR's own, 0 to 1. */
   confidence?: number;
   /** Where OCR reads it: lines and blocks of lines are numbered in reading order. */

@@ -170,7 +170,14 @@ export class WordBuilder {
       return;
     }
     const { size } = open.style;
-    const upright = { x0: open.x0, x1: open.x1, y0: open.baseline - size * 0.78, y1: open.baseline + size * 0.22 };
+    // TeX's large brackets and operators hang from their baseline.
+    const rise = open.style.font.startsWith('CMEX') ? 0 : 0.78;
+    const upright = {
+      x0: open.x0,
+      x1: open.x1,
+      y0: open.baseline - size * rise,
+      y1: open.baseline + size * (1 - rise),
+    };
     const sideways = open.direction === 90 || open.direction === 270;
     const word: Word = {
       text,
