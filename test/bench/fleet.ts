@@ -7,11 +7,10 @@ import { parse, successData } from '../harness/client.ts';
 import { type Scan, scannedLog, wordsFound } from '../harness/documents/scans.ts';
 import { processFacts, residentBelow } from './process-tree.ts';
 import { cpuOf } from './subject.ts';
-import type { Figures } from './suites.ts';
+import type { Figures, Settings } from './suites.ts';
 import { type Cell, printTable } from './table.ts';
 
 const FLEETS = [1, 2, 4];
-const PAGES = 40;
 /** A page counts as right where this share of its words is there; OCR itself misses some. */
 const RIGHT_SHARE = 0.95;
 const TIMEOUT_MS = 300_000;
@@ -69,6 +68,7 @@ function rightPages(scan: Scan, data: ParseResponse['data']): number {
 }
 
 async function measure(workers: number, scan: Scan, warmUp: Scan): Promise<Run> {
+  const count = scan.pages.length;
   const mesh = await startFleet(workers);
   try {
     await ask(mesh, warmUp.bytes);
@@ -83,10 +83,10 @@ async function measure(workers: number, scan: Scan, warmUp: Scan): Promise<Run> 
     const seconds = (performance.now() - start) / 1_000;
     const spent = [...cpuByMember(mesh)].map(([name, ms]) => ({ name, ms: ms - (before.get(name) ?? 0) }));
     const of = (role: Role) => spent.filter(({ name }) => name.startsWith(role)).map(({ ms }) => ms);
-    const page = (role: Role) => of(role).reduce((sum, ms) => sum + ms, 0) / PAGES;
+    const page = (role: Role) => of(role).reduce((sum, ms) => sum + ms, 0) / count;
     return {
       workers,
-      pagesASecond: PAGES / seconds,
+      pagesASecond: count / seconds,
       cpuMs: { gateway: page('gateway'), pdf: page('pdf'), nats: page('nats'), ocr: page('ocr') },
       leastMs: Math.min(...of('ocr')),
       mostMs: Math.max(...of('ocr')),
@@ -109,7 +109,7 @@ async function measureDeath(scan: Scan, warmUp: Scan, ocrMsAPage: number): Promi
     const answer = ask(mesh, scan.bytes);
     answer.catch(() => undefined);
     const worked = () => cpuOf([victim.product.gatewayPid]) - before;
-    while (worked() < (ocrMsAPage * PAGES) / 5) await sleep(20);
+    while (worked() < (ocrMsAPage * scan.pages.length) / 5) await sleep(20);
     const pagesBefore = worked() / ocrMsAPage;
     await mesh.kill(victim.member);
     const data = await answer;
@@ -120,18 +120,18 @@ async function measureDeath(scan: Scan, warmUp: Scan, ocrMsAPage: number): Promi
   }
 }
 
-/** A scan of 40 pages by 1, 2 and 4 OCR workers, and by two of which one dies. */
-export async function fleet(): Promise<Figures> {
+/** One scan by 1, 2 and 4 OCR workers, and by two of which one dies. */
+export async function fleet({ pages }: Settings): Promise<Figures> {
   const cores = availableParallelism();
   const page = { lines: 20, dpi: 150 };
-  const scan = await scannedLog(PAGES, page);
+  const scan = await scannedLog(pages, page);
   const warmUp = await scannedLog(4, page);
   const runs: Run[] = [];
   for (const workers of FLEETS) runs.push(await measure(workers, scan, warmUp));
   const alone = runs[0];
   if (!alone) return {};
   printTable(
-    `A scan of ${PAGES} pages over OCR workers on ${cores} cores: pages a second, and how many OCR keeps busy`,
+    `A scan of ${pages} pages over OCR workers on ${cores} cores: pages a second, and how many OCR keeps busy`,
     [
       'workers',
       'pages/s',
@@ -149,7 +149,7 @@ export async function fleet(): Promise<Figures> {
         percent(speedUp / workers),
         percent(speedUp / Math.min(workers, cores)),
         ((pagesASecond * cpuMs.ocr) / 1_000).toFixed(2),
-        `${right} of ${PAGES}`,
+        `${right} of ${pages}`,
         percent(leastMs / mostMs),
       ];
     }),
@@ -170,7 +170,7 @@ export async function fleet(): Promise<Figures> {
   );
   const death = await measureDeath(scan, warmUp, alone.cpuMs.ocr);
   console.log(
-    `\nOne of two workers killed after about ${Number(death.pagesBefore).toFixed(1)} pages: ${death.ok} of ${PAGES} pages ok, ${death.right} with their own words; warning: ${death.warning ?? 'none'}`,
+    `\nOne of two workers killed after about ${Number(death.pagesBefore).toFixed(1)} pages: ${death.ok} of ${pages} pages ok, ${death.right} with their own words; warning: ${death.warning ?? 'none'}`,
   );
   return { cores, runs, death };
 }

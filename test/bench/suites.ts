@@ -19,6 +19,8 @@ export interface Settings {
   rounds: number;
   /** Measure what takes minutes too. */
   large: boolean;
+  /** Pages of the scan that is spread over OCR workers. */
+  pages: number;
 }
 
 export type Figures = Record<string, unknown>;
