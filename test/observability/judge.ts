@@ -17,7 +17,8 @@ const SEEN: readonly string[] = [
   'sum(parsemesh_payload_stored_bytes_total) > 0',
   'sum(parsemesh_ocr_pages_total{outcome="OK"}) > 5',
   'sum(parsemesh_redactions_total{entity="EMAIL"}) > 0',
-  'sum(parsemesh_isolated_process_ends_total{reason="crash"}) > 0',
+  // The worker that counted it is killed after it.
+  'sum(max_over_time(parsemesh_isolated_process_ends_total{queue="csv",reason="crash"}[15m])) > 0',
   'sum(parsemesh_dead_letters_total{queue="csv"}) > 0',
   'sum(max_over_time(parsemesh_redeliveries_total{queue="csv"}[15m])) > 0',
   'sum(parsemesh_cancelled_jobs_total{reason="cancelled"}) > 0',

@@ -4,6 +4,7 @@ import { after, describe, test } from 'node:test';
 import { ParseError } from '../../contract/errors.ts';
 import type { Job } from '../../contract/jobs.ts';
 import { createLogger } from '../log.ts';
+import { processEnds } from '../metrics.ts';
 import { ProcessPool } from './pool.ts';
 import type { JobInput, JobServices } from './process.ts';
 
@@ -57,6 +58,12 @@ const alive = (pid: number): boolean => {
     return false;
   }
 };
+
+/** Processes of this queue that were counted as ended for the reason. */
+async function endsBy(reason: string): Promise<number> {
+  const { values } = await processEnds.get();
+  return values.find(({ labels }) => labels.queue === 'html' && labels.reason === reason)?.value ?? 0;
+}
 
 async function eventually(what: string, holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
@@ -133,14 +140,18 @@ describe('an isolated process', () => {
     assert.ok(!JSON.stringify(result).includes('SECRET'));
   });
 
-  for (const [order, code] of [
-    ['crash', 'CONVERSION_FAILED'],
-    ['heap', 'DOCUMENT_TOO_COMPLEX'],
-    ['buffers', 'DOCUMENT_TOO_COMPLEX'],
+  for (const [order, code, reason] of [
+    ['crash', 'CONVERSION_FAILED', 'crash'],
+    ['heap', 'DOCUMENT_TOO_COMPLEX', 'memory'],
+    ['buffers', 'DOCUMENT_TOO_COMPLEX', 'memory'],
   ] as const)
-    test(`${order}: ends its own process with ${code}, and the next job runs`, async () => {
+    test(`${order}: ends its own process with ${code}, is counted as ${reason}, and the next job runs`, async () => {
+      // A process that had done other jobs is replaced and the job tried anew, so that one more may end.
+      const before = await endsBy(reason);
       await assert.rejects(run(order), (error) => error instanceof ParseError && error.code === code);
       assert.ok((await run('echo')).ok);
+      const more = (await endsBy(reason)) - before;
+      assert.ok(more === 1 || more === 2, `${more} more`);
     });
 
   test('spin: is killed at the deadline with REQUEST_TIMEOUT, and the next job runs', async () => {

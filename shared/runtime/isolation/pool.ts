@@ -21,6 +21,13 @@ const JOBS_A_PROCESS = 1_000;
 /** Share of the memory limit past which an idle process is replaced: engines seldom give memory back. */
 const WORN_SHARE = 0.4;
 
+/** Why a process that is gone ended, for the count: V8 ends it itself where its heap is full. */
+function reasonOf(gone: IsolatedProcess): EndReason {
+  if (gone.endReason) return gone.endReason;
+  if (!gone.served) return 'start';
+  return gone.fatalMessage?.includes('heap') ? 'memory' : 'crash';
+}
+
 export class ProcessPool {
   readonly #spec: ProcessSpec;
   readonly #log: Logger;
@@ -58,7 +65,7 @@ export class ProcessPool {
     const started = new IsolatedProcess(this.#spec);
     this.#all.add(started);
     void started.exited().then(() => {
-      processEnds.inc({ queue: this.#spec.queue, reason: started.endReason ?? (started.served ? 'crash' : 'start') });
+      processEnds.inc({ queue: this.#spec.queue, reason: reasonOf(started) });
       this.#forget(started);
     });
     return started;
