@@ -83,3 +83,11 @@ test('formulas are LaTeX: alone with limits, scripts, a fraction and their numbe
   assert.match(inline, /in books, so that the whole of them is/);
   assert.match(inline, /Where <span data-latex="x\^\{2\} \\in \\mathbb\{R\}">[^<]+<\/span> the rest is plain/);
 });
+
+test('a blank line inside a listing is part of it', async () => {
+  const [drafts = []] = await draftPages('code-blank-line.pdf');
+  assert.deepEqual(
+    drafts.flatMap((draft) => (draft.kind === 'code' ? [draft.text] : [])),
+    ['def light(lamp):\n    lamp.fill()\n\n    return lamp'],
+  );
+});

@@ -116,6 +116,9 @@ function measure(lines: readonly Line[]): ColumnMeasure {
   };
 }
 
+/** Lines of code this near, in type sizes, are of one listing: a blank line may stand between. */
+const CODE_GAP = 3;
+
 type Break = 'none' | 'paragraph';
 
 /** Groups of lines, one a paragraph. */
@@ -141,6 +144,8 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   const gap = line.baseline - above.baseline;
   if (Math.abs(above.size - line.size) > size * 0.1) return 'paragraph';
   const usual = column.leading.get(Math.round(line.size)) ?? size * 1.25;
+  // A blank line inside code is code (fixtures/pdf/code-blank-line.pdf).
+  if (above.monospace && line.monospace && gap > 0 && gap < size * CODE_GAP) return 'none';
   const limit = Math.max(Math.min(usual * 1.28, size * 2.4), size * 1.05);
   if (gap > limit || gap < -size * 0.5) return 'paragraph';
   if (line.marker && isItemStart(line, above, group)) return 'paragraph';
@@ -342,15 +347,20 @@ function codeText(group: readonly Line[]): string {
   const left = Math.min(...group.map((line) => line.box.x0));
   const sample = group[0]?.words[0];
   const cell = sample ? (sample.box.x1 - sample.box.x0) / Math.max(1, sample.text.length) : 6;
+  const pace = Math.min(
+    ...group.map((line, n) => (n === 0 ? Infinity : line.baseline - (group[n - 1] as Line).baseline)),
+  );
   return group
-    .map((line) => {
+    .map((line, n) => {
+      const above = group[n - 1];
+      const blank = above ? Math.round((line.baseline - above.baseline) / Math.max(1, pace)) - 1 : 0;
       let text = '';
       for (const word of line.words) {
         const at = Math.min(400, Math.round((word.box.x0 - left) / cell));
         text = at > text.length ? text.padEnd(at) : word.spaceBefore && text !== '' ? `${text} ` : text;
         text += word.text;
       }
-      return text;
+      return '\n'.repeat(Math.max(0, Math.min(2, blank))) + text;
     })
     .join('\n');
 }
