@@ -21,6 +21,8 @@ const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 /** A program that says `ready`, and then answers each path with a line that begins with `ok` where it was read. */
 async function lineSubject(name: string, command: string, args: readonly string[]): Promise<Subject | undefined> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+  // A program that died answers nothing, which is told as documents that it refused.
+  child.stdin.on('error', () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const answer = async () => (await lines.next()).value as string | undefined;
   if ((await answer()) !== 'ready') return undefined;

@@ -45,7 +45,8 @@ async function costOfPages({ corpora, rounds }: Settings): Promise<Figures> {
     if (!subject) return;
     try {
       const { cpuMs, refused } = await costOf(subject, inputs, slow ? ONCE : { warm: 3, rounds, repeat: 1 }, OPTIONS);
-      figures[subject.name] = (cpuMs * inputs.length) / pages;
+      // One that died, or reads nothing, has no cost.
+      if (refused < inputs.length && cpuMs > 0) figures[subject.name] = (cpuMs * inputs.length) / pages;
       if (refused > 0) refusals.push(`${subject.name} refused ${refused} of ${inputs.length}`);
     } finally {
       await subject.stop();
