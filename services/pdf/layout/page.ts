@@ -64,7 +64,8 @@ export function layoutPage(
       (chunk): Item => ({
         chunk,
         box: chunk.box,
-        words: chunk.words.length,
+        // Figures alone are a table's: no prose stands beside a gutter there.
+        words: chunk.words.some((word) => /\p{L}/u.test(word.text)) ? chunk.words.length : 0,
         size: chunk.size,
         atom: false,
         ...streamPlace(chunk.words),

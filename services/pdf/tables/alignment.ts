@@ -6,6 +6,7 @@ import { groupRows } from '../layout/lines.ts';
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { buildGrid, type RawCell } from './grid.ts';
+import { groupLines, holdsStackedRows } from './rows.ts';
 
 /** Words of one row closer than this, in type sizes, belong to one cell. */
 const CELL_GAP = 0.5;
@@ -41,13 +42,6 @@ export function textRows(words: readonly Word[], gap = CELL_GAP): TextRow[] {
   });
 }
 
-/** Share of segments that begin with a small letter: lines that carry on those above them. */
-export function lowerCaseStarts(rows: readonly TextRow[]): number {
-  const segments = rows.flatMap((row) => row.segments);
-  const lower = segments.filter((segment) => /^[\p{Ll}]{2}/u.test(segment.words[0]?.text ?? '')).length;
-  return lower / Math.max(1, segments.length);
-}
-
 /** Share of segments, first column aside, that are figures. */
 export function numericShare(rows: readonly TextRow[]): number {
   const segments = rows.flatMap((row) => row.segments.slice(1));
@@ -80,10 +74,14 @@ export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
         parts(telling, (stretch.x0 + stretch.x1) / 2, 0.6)
       )
         stretches.push(stretch);
-  const separators = stretches
-    .map((stretch) => (stretch.x0 + stretch.x1) / 2)
-    .filter((x) => parts(telling, x, 0.2))
-    .sort((left, right) => left - right);
+  for (const row of rows) narrow(stretches, row);
+  const separators = withoutHalves(
+    telling,
+    stretches
+      .map((stretch) => (stretch.x0 + stretch.x1) / 2)
+      .filter((x) => parts(telling, x, 0.2))
+      .sort((left, right) => left - right),
+  );
   if (separators.length === 0) return undefined;
   const extents = Array.from({ length: separators.length + 1 }, () => ({ x0: Infinity, x1: -Infinity }));
   for (const row of telling)
@@ -98,6 +96,38 @@ export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
       }
     }
   return { separators, extents };
+}
+
+/** The lines of a label that wraps have no cell beside them to show how far the label's column reaches. */
+function narrow(stretches: { x0: number; x1: number }[], row: TextRow): void {
+  for (const segment of row.segments)
+    for (const stretch of stretches)
+      if (segment.x0 < stretch.x0 && segment.x1 > stretch.x0 && segment.x1 < stretch.x1 - 1) stretch.x0 = segment.x1;
+}
+
+/**
+ * Without the separators on whose two sides no row has text at once, the closest first: heads at the left of their columns and figures at the
+ * right are one column. Labels with nothing at all beside them are a form to fill in.
+ */
+function withoutHalves(rows: readonly TextRow[], separators: readonly number[]): number[] {
+  const kept = [...separators];
+  const isHalf = (x: number, n: number) => {
+    const left = kept[n - 1] ?? -Infinity;
+    const right = kept[n + 1] ?? Infinity;
+    const before = rows.filter((row) => row.segments.some((s) => s.x0 >= left && s.x1 <= x));
+    if (before.some((row) => row.segments.some((s) => s.x0 >= x && s.x1 <= right))) return false;
+    return n > 0 || before.length < 2 || before.some((row) => row.segments.some((s) => s.x0 >= x));
+  };
+  const gapAt = (x: number) => {
+    const segments = rows.flatMap((row) => row.segments);
+    const before = Math.max(...segments.map((s) => (s.x1 <= x ? s.x1 : -Infinity)));
+    return Math.min(...segments.map((s) => (s.x0 >= x ? s.x0 : Infinity))) - before;
+  };
+  for (;;) {
+    const [least] = kept.filter(isHalf).sort((a, b) => gapAt(a) - gapAt(b));
+    if (least === undefined) return kept;
+    kept.splice(kept.indexOf(least), 1);
+  }
 }
 
 /** Stretches of x, between the first text and the last, that at most `tolerance` rows cross. */
@@ -211,78 +241,26 @@ export interface RowBands {
 }
 
 /** Groups of consecutive text rows, one a table row. */
-export function joinWrapped(rows: readonly TextRow[], placed: readonly PlacedSegment[][], bands: RowBands): number[][] {
-  const band = (row: TextRow) => {
+export function joinWrapped(
+  rows: readonly TextRow[],
+  placed: readonly PlacedSegment[][],
+  columns: number,
+  bands: RowBands,
+): number[][] {
+  const numbers = rows.map((row) => {
     const y = (row.box.y0 + row.box.y1) / 2;
     let n = 0;
     while (n < bands.edges.length && y > (bands.edges[n] ?? 0)) n++;
     return n;
-  };
-  const gaps = rows.map((row, i) => (i === 0 ? Infinity : row.box.y1 - (rows[i - 1]?.box.y1 ?? 0)));
-  const inner = gaps.slice(1).filter((_, i) => band(rows[i] as TextRow) === band(rows[i + 1] as TextRow));
-  const tightest = inner.length === 0 ? 0 : Math.min(...inner);
-  const isTight = (i: number) => (gaps[i] ?? 0) <= tightest * 1.1 + 0.3;
-  const wide = inner.filter((gap) => gap > tightest * 1.15 + 0.3).length;
-  const columnsOf = (i: number) => new Set((placed[i] ?? []).flatMap((one) => range(one.from, one.to)));
-  const most = placed.reduce((count, one) => Math.max(count, one.length), 0);
-  let partial = 0;
-  let tight = 0;
-  for (let i = 1; i < rows.length; i++)
-    if (isTight(i) && band(rows[i] as TextRow) === band(rows[i - 1] as TextRow)) {
-      tight++;
-      const a = columnsOf(i - 1).size;
-      const b = columnsOf(i).size;
-      if (b < a || a < most * 0.7) partial++;
-    }
-  const wraps = lowerCaseStarts(rows.slice(1)) >= 0.25;
-  const bySpacing = wide >= Math.max(1, wraps ? 0 : inner.length * 0.2) && (wraps || partial >= tight * 0.5);
-  // Between two edges, lines that carry on one another are one row.
-  const running = new Set<number>();
-  if (bands.edges.length > 0 && !bySpacing)
-    for (let start = 0, i = 1; i <= rows.length; i++) {
-      if (i < rows.length && band(rows[i] as TextRow) === band(rows[start] as TextRow)) continue;
-      if (i - start > 1 && lowerCaseStarts(rows.slice(start + 1, i)) >= 0.3) running.add(band(rows[start] as TextRow));
-      start = i;
-    }
+  });
+  const lines = rows.map((row, n) => ({ cells: placed[n] ?? [], box: row.box, size: row.size }));
+  if (!bands.rowRules || holdsStackedRows(lines, numbers)) return groupLines(lines, columns, numbers);
   const groups: number[][] = [];
-  for (let i = 0; i < rows.length; i++) {
-    const group = groups.at(-1);
-    const same = group !== undefined && band(rows[i] as TextRow) === band(rows[i - 1] as TextRow);
-    if (
-      group &&
-      same &&
-      (bands.rowRules ||
-        running.has(band(rows[i] as TextRow)) ||
-        (bySpacing ? isTight(i) : wrapsOn(i, group, placed, gaps[i] ?? 0, rows, most)))
-    )
-      group.push(i);
-    else groups.push([i]);
-  }
+  numbers.forEach((band, n) => {
+    if (n > 0 && band === numbers[n - 1]) groups.at(-1)?.push(n);
+    else groups.push([n]);
+  });
   return groups;
-}
-
-/** With even spacing: a line without a first cell, whose cells all carry on cells of the line above. */
-function wrapsOn(
-  i: number,
-  group: readonly number[],
-  placed: readonly PlacedSegment[][],
-  gap: number,
-  rows: readonly TextRow[],
-  most: number,
-): boolean {
-  const line = placed[i] ?? [];
-  const above = group.flatMap((n) => placed[n] ?? []);
-  if (line.length === 0 || line.some((one) => one.from === 0) || !above.some((one) => one.from === 0)) return false;
-  if (gap > (rows[i]?.size ?? 10) * 1.6) return false;
-  return (
-    line.length <= Math.max(1, most / 2) &&
-    line.every((one) => above.some((other) => other.from === one.from && other.to === one.to)) &&
-    !line.every((one) => /\d/.test(one.words[0]?.text ?? ''))
-  );
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, n) => from + n);
 }
 
 /** The grid of aligned rows, or undefined where they do not make one. */
@@ -295,7 +273,7 @@ export function readAligned(
   const cut = findColumns(rows);
   if (!cut) return undefined;
   const placed = rows.map((row) => placeRow(row, cut, rules));
-  const groups = joinWrapped(rows, placed, bands);
+  const groups = joinWrapped(rows, placed, cut.separators.length + 1, bands);
   const columns = cut.separators.length + 1;
   const cells: RawCell[] = [];
   groups.forEach((group, row) => {
@@ -308,7 +286,7 @@ export function readAligned(
     }
     for (; column < columns; column++) cells.push({ row, column, rowspan: 1, colspan: 1, words: [] });
   });
-  return { grid: buildGrid(cells, groups.length, columns, vocabulary), cut };
+  return { grid: buildGrid(cells, groups.length, columns, vocabulary, 'open'), cut };
 }
 
 /** Segments of a table row's lines that share columns are one cell. */

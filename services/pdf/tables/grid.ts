@@ -42,6 +42,7 @@ export function buildGrid(
   rowCount: number,
   columnCount: number,
   vocabulary: Vocabulary,
+  edges: 'drawn' | 'open',
 ): TableGrid {
   const usedRows = usedLines(cells, rowCount, (cell) => [cell.row, cell.rowspan]);
   const usedColumns = usedLines(cells, columnCount, (cell) => [cell.column, cell.colspan]);
@@ -52,11 +53,37 @@ export function buildGrid(
   const rows: RawCell[][] = Array.from({ length: usedRows.filter(Boolean).length }, () => []);
   for (const cell of kept) rows[cell.row]?.push(cell);
   const headerRows = countHeaderRows(rows);
+  if (headerRows > 1 && edges === 'open') stretchHeads(rows, headerRows);
   return {
     rows: rows.map((row, index) => row.map((cell) => readCell(cell, vocabulary, index < headerRows))),
     columns: usedColumns.filter(Boolean).length,
     headerRows,
   };
+}
+
+/** A head that has a column to itself takes the empty cells above and below it, where other heads stand in several rows. */
+function stretchHeads(rows: RawCell[][], headerRows: number): void {
+  for (let n = 0; n < headerRows; n++)
+    for (const cell of [...(rows[n] ?? [])]) {
+      if (cell.words.length === 0 || cell.colspan > 1) continue;
+      const take = (row: number): boolean => {
+        const cells = rows[row] ?? [];
+        const at = cells.findIndex((one) => one.column === cell.column);
+        const other = cells[at];
+        if (!other || other.words.length > 0 || other.colspan > 1 || other.rowspan > 1) return false;
+        cells.splice(at, 1);
+        return true;
+      };
+      while (cell.row + cell.rowspan < headerRows && take(cell.row + cell.rowspan)) cell.rowspan++;
+      let top = cell.row;
+      while (top > 0 && take(top - 1)) top--;
+      if (top === cell.row) continue;
+      rows[n]?.splice(rows[n]?.indexOf(cell) ?? 0, 1);
+      cell.rowspan += cell.row - top;
+      cell.row = top;
+      rows[top]?.push(cell);
+      rows[top]?.sort((a, b) => a.column - b.column);
+    }
 }
 
 function usedLines(cells: readonly RawCell[], count: number, place: (cell: RawCell) => [number, number]): boolean[] {
@@ -80,13 +107,20 @@ function shrink(cell: RawCell, rows: readonly boolean[], columns: readonly boole
   };
 }
 
-/** The first row, and those below it that a spanning head groups. */
+/** Rows that a head may have. */
+const MAX_HEADER_ROWS = 4;
+
+/** The first row, and those below it that its tall cells reach or that stand under a head over several columns. */
 function countHeaderRows(rows: readonly (readonly RawCell[])[]): number {
   if (rows.length < 2) return rows.length;
-  const first = rows[0] ?? [];
-  const tallest = Math.max(1, ...first.map((cell) => cell.rowspan));
-  const grouped = first.some((cell) => cell.colspan > 1 && cell.words.length > 0) && first.length > 1;
-  return Math.min(rows.length - 1, Math.max(1, Math.min(tallest, 4), grouped ? 2 : 1));
+  let count = 1;
+  for (let n = 0; n < count; n++) {
+    const row = rows[n] ?? [];
+    const tallest = Math.max(1, ...row.map((cell) => cell.rowspan));
+    const grouped = row.length > 1 && row.some((cell) => cell.colspan > 1 && cell.words.length > 0);
+    count = Math.min(rows.length - 1, MAX_HEADER_ROWS, Math.max(count, n + (grouped ? 2 : 1), n + tallest));
+  }
+  return count;
 }
 
 export function tableConfidence(words: readonly Word[]): number | null {

@@ -1,10 +1,11 @@
 // Reads tables whose cells are drawn with lines: rulings that cross make a grid, missing edges make spans.
 import type { Vocabulary } from '../layout/inline.ts';
 import { type Chunk, groupRows } from '../layout/lines.ts';
-import { type Box, centreInside, overlap } from '../source/geometry.ts';
+import { type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
-import { findColumns, lowerCaseStarts, numericShare, textRows } from './alignment.ts';
+import { findColumns, numericShare, textRows } from './alignment.ts';
 import { buildGrid, type FoundTable, type RawCell, tableConfidence } from './grid.ts';
+import { groupLines } from './rows.ts';
 
 /** Lines cross if they miss each other by no more than this, in points. */
 const CROSS = 3;
@@ -125,7 +126,7 @@ function readGrid(
   const filled = cells.filter((cell) => cell.words.length > 0);
   // A chart's grid has lines and little text; a form's box has one text.
   if (filled.length < 3 || filled.length < cells.length * 0.2) return undefined;
-  const grid = buildGrid(cells, rows, columns, vocabulary);
+  const grid = buildGrid(cells, rows, columns, vocabulary, 'drawn');
   if (grid.columns < 2 || grid.rows.length < 2) return undefined;
   return { box, grid, words: inside, sideways: turned, source: 'ruled', ocr: tableConfidence(inside) };
 }
@@ -159,26 +160,45 @@ function splitOpenRows(
     const band = words.filter((word) => (word.box.y0 + word.box.y1) / 2 > y0 && (word.box.y0 + word.box.y1) / 2 < y1);
     const lines = groupRows(band);
     if (lines.length < 2) continue;
-    const columnsOf = (line: readonly Word[]) =>
-      new Set(line.map((word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2))).size;
-    const full = lines.filter((line) => columnsOf(line) >= Math.max(2, (xs.length - 1) * 0.6)).length;
-    if (full < lines.length * (lines.length < 4 ? 0.99 : 0.8)) {
-      for (const y of blankStripes(lines, columnsOf)) addRow(y);
-      continue;
-    }
+    const columnOf = (word: Word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2);
+    const columnsOf = (line: readonly Word[]) => new Set(line.map(columnOf)).size;
     // Many bands, or few lines in one: only figures are sure to be rows.
-    const sure = numericShare(textRows(band)) > 0.7;
-    if (!sure && (ys.length > 5 || lines.length < 4 || isRunningText(lines))) {
-      for (const y of blankStripes(lines, columnsOf)) addRow(y);
-      continue;
-    }
-    for (let n = 1; n < lines.length; n++) {
-      const above = Math.max(...(lines[n - 1] ?? []).map((word) => word.box.y1));
-      const below = Math.min(...(lines[n] ?? []).map((word) => word.box.y0));
-      addRow((above + below) / 2);
-    }
+    const open = ys.length <= 5 && lines.length >= 4;
+    const rows =
+      open || numericShare(textRows(band)) > 0.7 ? openRows(lines, xs.length - 1, (word) => columnOf(word) - 1) : [];
+    for (const y of rows.length > 0 ? rows : blankStripes(lines, columnsOf)) addRow(y);
   }
   return result.sort((a, b) => a - b);
+}
+
+/** Heights between the rows of a band, or none where its lines do not make rows that are full enough. */
+function openRows(lines: readonly Word[][], columns: number, columnOf: (word: Word) => number): number[] {
+  const sheet = lines.map((line) => {
+    const cells = new Map<number, Word[]>();
+    for (const word of line) {
+      const column = columnOf(word);
+      const cell = cells.get(column);
+      if (cell) cell.push(word);
+      else cells.set(column, [word]);
+    }
+    return {
+      cells: [...cells].map(([column, words]) => ({ words, from: column, to: column })),
+      box: boundingBox(line.map((word) => word.box)),
+      size: Math.max(...line.map((word) => word.style.size)),
+    };
+  });
+  const groups = groupLines(
+    sheet,
+    columns,
+    sheet.map(() => 0),
+  );
+  const filled = groups.map((group) => new Set(group.flatMap((n) => sheet[n]?.cells.map((cell) => cell.from) ?? [])).size);
+  const full = filled.filter((count) => count >= Math.max(2, columns * 0.6)).length;
+  if (groups.length < 2 || full < groups.length * 0.65) return [];
+  return groups.slice(1).map((group, n) => {
+    const above = Math.max(...(groups[n] ?? []).map((i) => sheet[i]?.box.y1 ?? 0));
+    return (above + Math.min(...group.map((i) => sheet[i]?.box.y0 ?? 0))) / 2;
+  });
 }
 
 /** Heights at which white space runs through all columns of a band, much wider than between its lines. */
@@ -232,11 +252,6 @@ function splitOpenColumns(xs: readonly number[], vertical: Ruling[], words: read
     }
   }
   return result.sort((a, b) => a - b);
-}
-
-/** Whether the lines of a cell run on: many begin with a small letter. */
-function isRunningText(lines: readonly (readonly Word[])[]): boolean {
-  return lowerCaseStarts(textRows(lines.flat()).slice(1)) > 0.25;
 }
 
 /** The grid's cells; two that no drawn edge parts are one. */

@@ -1,0 +1,368 @@
+// Tells which lines of text make up each row of a table, where no line is drawn between the rows: the cheapest reading under one vertical alignment.
+import type { Box } from '../source/geometry.ts';
+import type { Word } from '../source/page-model.ts';
+
+/** Words of one line in one column, or over several. */
+export interface LineCell {
+  words: Word[];
+  from: number;
+  to: number;
+}
+
+/** A line of text over the whole table, cut by columns. */
+export interface CellLine {
+  cells: readonly LineCell[];
+  box: Box;
+  size: number;
+}
+
+/** Lines that one row may hold. */
+const MAX_ROW_LINES = 40;
+const MAX_HEAD_LINES = 6;
+
+/** Where the cells of one row stand against each other. */
+type Alignment = 'top' | 'middle' | 'bottom';
+const ALIGNMENTS: readonly Alignment[] = ['top', 'middle', 'bottom'];
+
+/** What speaks against a reading, in one currency; what a wrapped cell looks like speaks for it. */
+const COST = {
+  /** Two figures, one over the other, in one cell. */
+  stackedFigures: 2,
+  /** A cell whose second line begins with a word that had room on the first. */
+  hadRoom: 1,
+  /** A second line in a column of which nothing tells that it wraps. */
+  unprovenWrap: 0.9,
+  /** A figure under words, in a column of figures. */
+  figureUnderWords: 0.9,
+  /** Lines of one word each say little. */
+  loneWords: 0.3,
+  /** A second line that carries on: a small letter, or the first ends open. */
+  carriesOn: -0.6,
+  /** The type changes between the lines of a cell. */
+  typeChange: 0.8,
+  /** Cells over different columns in one row. */
+  otherSpan: 1.5,
+  /** White space between the lines of one cell. */
+  hole: 2,
+  /** More space between two lines of one row than the lines of cells have, for each type size. */
+  wideGap: 4,
+  /** A row's end where the lines are as tight as those of one cell. */
+  tightEnd: 0.6,
+  /** A cell that is not where the alignment wants it. */
+  misaligned: 0.7,
+  empty: 1,
+  noLabel: 0.6,
+  labelOnly: -0.2,
+  /** Two lines of a row that have no column in common. */
+  staggered: 0.4,
+} as const;
+
+interface Sheet {
+  lines: readonly CellLine[];
+  columns: number;
+  /** What it costs to have a cell of line `n` go on one of a line above, by line `n`. */
+  joins: { above: number; cost: number }[][];
+  /** Distance of every line from the one before it. */
+  pitches: number[];
+  tightest: number;
+  /** Some lines stand further apart than others. */
+  uneven: boolean;
+}
+
+/** What the cells of one column say of how it wraps. */
+interface ColumnSheet {
+  /** Width of its widest line: what fits in that had room. */
+  widest: number;
+  /** Width up to its neighbours' text: what does not fit in that had no room. */
+  space: number;
+  /** Some line has more than one word. */
+  wordy: boolean;
+  /** Most of its cells are figures. */
+  figures: boolean;
+  wraps: boolean;
+}
+
+/**
+ * Groups of consecutive lines, one a row.
+ * @param lines top to bottom
+ * @param bands number of the stretch between drawn lines that each line stands in: no row goes over such a line
+ */
+export function groupLines(lines: readonly CellLine[], columns: number, bands: readonly number[]): number[][] {
+  if (lines.length === 0) return [];
+  const sheet = makeSheet(lines, columns, bands);
+  const groups: number[][] = [];
+  let start = 0;
+  for (let end = 1; end <= lines.length; end++) {
+    if (end < lines.length && bands[end] === bands[start]) continue;
+    groups.push(...cheapest(sheet, start, end));
+    start = end;
+  }
+  return groups;
+}
+
+/** Whether lines that stand between two drawn lines are rows of their own: figures over figures in several of them. */
+export function holdsStackedRows(lines: readonly CellLine[], bands: readonly number[]): boolean {
+  const of = new Map<number, number[]>();
+  lines.forEach((_, n) => {
+    const band = bands[n] ?? 0;
+    const known = of.get(band);
+    if (known) known.push(n);
+    else of.set(band, [n]);
+  });
+  let several = 0;
+  let stacked = 0;
+  for (const band of of.values()) {
+    if (band.length < 2) continue;
+    several++;
+    let figures = 0;
+    for (let n = 1; n < band.length; n++) {
+      const above = lines[band[n - 1] ?? 0]?.cells ?? [];
+      for (const cell of lines[band[n] ?? 0]?.cells ?? [])
+        if (isFigure(cell) && above.some((one) => one.from === cell.from && one.to === cell.to && isFigure(one)))
+          figures++;
+    }
+    if (figures >= band.length - 1) stacked++;
+  }
+  return several > 0 && stacked > several * 0.4;
+}
+
+function makeSheet(lines: readonly CellLine[], columns: number, bands: readonly number[]): Sheet {
+  const pitches = lines.map((line, n) => (n === 0 ? Infinity : line.box.y1 - (lines[n - 1]?.box.y1 ?? 0)));
+  const inner = pitches.filter((pitch, n) => n > 0 && bands[n] === bands[n - 1] && pitch > (lines[n]?.size ?? 10) * 0.8);
+  const size = Math.max(...lines.map((line) => line.size));
+  const least = inner.length === 0 ? 0 : Math.min(...inner);
+  const pairs = cellPairs(lines, columns, bands);
+  const sheets = columnSheets(lines, columns, pairs);
+  const joins: Sheet['joins'] = lines.map(() => []);
+  for (const pair of pairs)
+    joins[pair.line]?.push({ above: pair.above, cost: joinCost(pair, lines[pair.line]?.size ?? 10, sheets) });
+  return {
+    lines,
+    columns,
+    joins,
+    pitches,
+    // Lines of one text are not further apart than this.
+    tightest: Math.min(least, size * 1.5),
+    uneven: inner.some((pitch) => pitch > least * 1.15 + 0.3),
+  };
+}
+
+/** A cell's piece on one line and what stands next above it in the same columns. */
+interface CellPair {
+  line: number;
+  cell: LineCell;
+  above: number;
+  over: LineCell[];
+  /** In the table's head, whose cells wrap where those below need not. */
+  head: boolean;
+}
+
+function cellPairs(lines: readonly CellLine[], columns: number, bands: readonly number[]): CellPair[] {
+  const last = new Array<number>(columns).fill(-1);
+  const heads = headLines(lines, bands);
+  return lines.flatMap((line, n) => {
+    const found = line.cells.flatMap((cell): CellPair[] => {
+      const above = Math.max(...last.slice(cell.from, cell.to + 1));
+      if (above < 0 || bands[above] !== bands[n]) return [];
+      const over = (lines[above] as CellLine).cells.filter((one) => one.from <= cell.to && one.to >= cell.from);
+      return [{ line: n, cell, above, over, head: n < heads }];
+    });
+    for (const cell of line.cells) for (let c = cell.from; c <= cell.to; c++) last[c] = n;
+    return found;
+  });
+}
+
+/** How many lines the head has: those above the first drawn line, or above the first line of figures. */
+function headLines(lines: readonly CellLine[], bands: readonly number[]): number {
+  const drawn = bands.findIndex((band) => band !== bands[0]);
+  const figures = lines.findIndex((line) => line.cells.some((cell) => cell.from > 0 && isFigure(cell)));
+  const count = drawn > 0 ? drawn : figures;
+  return count <= MAX_HEAD_LINES ? count : 0;
+}
+
+function columnSheets(lines: readonly CellLine[], columns: number, pairs: readonly CellPair[]): ColumnSheet[] {
+  const cells = Array.from({ length: columns }, (): LineCell[] => []);
+  for (const line of lines) for (const cell of line.cells) if (cell.from === cell.to) cells[cell.from]?.push(cell);
+  const left = cells.map((own) => Math.min(...own.map((cell) => cell.words[0]?.box.x0 ?? Infinity)));
+  const right = cells.map((own) => Math.max(...own.map((cell) => cell.words.at(-1)?.box.x1 ?? -Infinity)));
+  const sheets = cells.map((own, c): ColumnSheet => {
+    const widest = own.reduce((most, cell) => Math.max(most, width(cell)), 0);
+    const size = own[0]?.words[0]?.style.size ?? 10;
+    const ragged = Math.max(...own.map((cell) => cell.words[0]?.box.x0 ?? 0)) - (left[c] ?? 0) > size;
+    const from = ragged && c > 0 ? (right[c - 1] ?? 0) + size * 0.4 : (left[c] ?? 0);
+    const to = c + 1 < columns ? (left[c + 1] ?? 0) - size * 0.4 : (right[c] ?? 0);
+    const figures = own.filter(isFigure).length;
+    return {
+      widest,
+      space: Math.max(widest, to - from),
+      wordy: own.some((cell) => cell.words.length > 1),
+      figures: figures > own.length * 0.5,
+      wraps: false,
+    };
+  });
+  sheets.forEach((sheet, c) => {
+    const own = pairs.filter((pair) => pair.cell.from === c && pair.cell.to === c && pair.over.length === 1);
+    const carried = own.filter((pair) => isOpen(pair) && !hadRoom(pair, sheet.widest));
+    sheet.wraps = carried.length > 0 || (c === 0 && wrapsEvenly(lines, own, sheet));
+  });
+  return sheets;
+}
+
+/** Lines with nothing but a label, none of which would have had room on the line above it, or none on the one below: no headings of groups. */
+function wrapsEvenly(lines: readonly CellLine[], pairs: readonly CellPair[], sheet: ColumnSheet): boolean {
+  const alone = (n: number) => lines[n]?.cells.length === 1;
+  const above = pairs.filter((pair) => alone(pair.line));
+  const below = pairs.filter((pair) => alone(pair.above));
+  return [above, below].some((side) => side.length >= 3 && side.every((pair) => !hadRoom(pair, sheet.space)));
+}
+
+/** Whether the first word of a line had room on the line above it. */
+function hadRoom({ cell, over }: CellPair, room: number): boolean {
+  const first = cell.words[0] as Word;
+  const above = over[0] as LineCell;
+  return width(above) + first.style.size * 0.22 + (first.box.x1 - first.box.x0) <= room - 0.5;
+}
+
+/** Whether a line reads on from the one above it. */
+function isOpen({ cell, over }: CellPair): boolean {
+  const last = over[0]?.words.at(-1)?.text ?? '';
+  return (
+    /^[\p{Ll}(]/u.test(cell.words[0]?.text ?? '') ||
+    /[,;(&]$/.test(last) ||
+    /^(?:and|or|of|the|in|for|to|by|with)$/.test(last)
+  );
+}
+
+/** What it costs to take a line of a column for the next line of the cell above it. */
+function joinCost(pair: CellPair, size: number, sheets: readonly ColumnSheet[]): number {
+  const { cell, over } = pair;
+  const above = over[0];
+  if (over.length !== 1 || !above || above.from !== cell.from || above.to !== cell.to) return COST.otherSpan;
+  const first = cell.words[0] as Word;
+  const last = above.words.at(-1) as Word;
+  const figure = isFigure(cell);
+  const overFigure = isFigure(above);
+  const broken = /[-\u00ad\u2010–/]$/.test(last.text) && last.text.length > 1;
+  if (figure && overFigure && !broken && !/^[([]/.test(first.text)) return COST.stackedFigures;
+  const sheet = cell.from === cell.to ? sheets[cell.from] : undefined;
+  let cost = 0;
+  if (first.style.bold !== last.style.bold || Math.abs(first.style.size - last.style.size) > 0.6)
+    cost += COST.typeChange;
+  if (broken) return cost + COST.carriesOn;
+  if (figure && !overFigure && sheet?.figures) cost += COST.figureUnderWords;
+  if (!sheet) return cost + (isOpen(pair) ? COST.carriesOn : 0);
+  if (hadRoom(pair, sheet.widest)) return cost + COST.hadRoom;
+  if (isOpen(pair)) return cost + (sheet.wordy ? COST.carriesOn : 0);
+  if (pair.head) return cost;
+  return cost + (sheet.wraps ? 0 : sheet.wordy ? COST.unprovenWrap : COST.loneWords);
+}
+
+/** The grouping of lines `start` to `end` (exclusive) that costs least under the alignment that costs least. */
+function cheapest(sheet: Sheet, start: number, end: number): number[][] {
+  if (end - start === 1) return [[start]];
+  let best: { cost: number; groups: number[][] } | undefined;
+  for (const alignment of ALIGNMENTS) {
+    const found = readUnder(sheet, start, end, alignment);
+    if (!best || found.cost < best.cost - 1e-6) best = found;
+  }
+  return best?.groups ?? [];
+}
+
+function readUnder(sheet: Sheet, start: number, end: number, alignment: Alignment): { cost: number; groups: number[][] } {
+  const count = end - start;
+  const costs = new Array<number>(count + 1).fill(Infinity);
+  const from = new Array<number>(count + 1).fill(0);
+  costs[0] = 0;
+  for (let b = 1; b <= count; b++) {
+    let inside = 0;
+    // The row is lines a to b, read upwards so that its pairs add up.
+    for (let a = b; a >= 1 && b - a < MAX_ROW_LINES; a--) {
+      if (a < b) inside += pairCost(sheet, start + a - 1, start + b - 1);
+      const before = costs[a - 1] ?? Infinity;
+      if (before === Infinity) continue;
+      const total = before + inside + rowCost(sheet, start + a - 1, start + b - 1, alignment) + endCost(sheet, start + b, end);
+      if (total < (costs[b] ?? Infinity)) {
+        costs[b] = total;
+        from[b] = a - 1;
+      }
+    }
+  }
+  const groups: number[][] = [];
+  for (let b = count; b > 0; b = from[b] ?? 0)
+    groups.unshift(Array.from({ length: b - (from[b] ?? 0) }, (_, n) => start + (from[b] ?? 0) + n));
+  return { cost: costs[count] ?? Infinity, groups };
+}
+
+/** What line `a` adds to a row whose other lines are `a + 1` to `b`: its pair with the next, and the cells that go on from it. */
+function pairCost(sheet: Sheet, a: number, b: number): number {
+  const pitch = sheet.pitches[a + 1] ?? 0;
+  const size = sheet.lines[a + 1]?.size ?? 10;
+  let cost = Math.max(0, (pitch - sheet.tightest * 1.12 - 0.3) / size) * COST.wideGap;
+  let shared = false;
+  for (let n = a + 1; n <= b; n++)
+    for (const join of sheet.joins[n] ?? []) {
+      if (join.above !== a) continue;
+      if (n === a + 1) shared = true;
+      const apart = (sheet.lines[n]?.box.y1 ?? 0) - (sheet.lines[a]?.box.y1 ?? 0);
+      cost += join.cost + (apart > Math.max(sheet.tightest * 1.6, size * 1.2) ? COST.hole : 0);
+    }
+  if (!shared) cost += COST.staggered;
+  return cost;
+}
+
+/** What a row of lines `a` to `b` costs by the places of its cells and by those it has not. */
+function rowCost(sheet: Sheet, a: number, b: number, alignment: Alignment): number {
+  const tops = new Map<number, number>();
+  const bottoms = new Map<number, number>();
+  let top = Infinity;
+  let bottom = -Infinity;
+  let size = 0;
+  for (let n = a; n <= b; n++) {
+    const line = sheet.lines[n] as CellLine;
+    size = Math.max(size, line.size);
+    for (const cell of line.cells) {
+      const y0 = Math.min(...cell.words.map((word) => word.box.y0));
+      const y1 = Math.max(...cell.words.map((word) => word.box.y1));
+      top = Math.min(top, y0);
+      bottom = Math.max(bottom, y1);
+      for (let c = cell.from; c <= cell.to; c++) {
+        tops.set(c, Math.min(tops.get(c) ?? Infinity, y0));
+        bottoms.set(c, Math.max(bottoms.get(c) ?? -Infinity, y1));
+      }
+    }
+  }
+  let cost = 0;
+  if (b > a)
+    for (const [column, y0] of tops) {
+      const y1 = bottoms.get(column) ?? y0;
+      const off =
+        alignment === 'top' ? y0 - top : alignment === 'bottom' ? bottom - y1 : Math.abs(y0 + y1 - top - bottom) / 2;
+      if (off > size * 0.45) cost += COST.misaligned;
+    }
+  cost += (1 - tops.size / sheet.columns) * COST.empty;
+  if (!tops.has(0)) cost += COST.noLabel;
+  else if (tops.size === 1 && sheet.columns > 1) cost += COST.labelOnly;
+  return cost;
+}
+
+/** What it costs that a row ends above line `next`. */
+function endCost(sheet: Sheet, next: number, end: number): number {
+  if (next >= end) return 0;
+  const line = sheet.lines[next] as CellLine;
+  const pitch = sheet.pitches[next] ?? Infinity;
+  // Lines that overlap stand in one row: cells that are centred against each other.
+  if (pitch < line.size * 0.7) return 6;
+  let cost = sheet.uneven && pitch <= sheet.tightest * 1.1 + 0.3 ? COST.tightEnd : 0;
+  for (const join of sheet.joins[next] ?? []) if (join.above === next - 1 && join.cost < 0) cost -= join.cost;
+  return cost;
+}
+
+function width(cell: LineCell): number {
+  return (cell.words.at(-1)?.box.x1 ?? 0) - (cell.words[0]?.box.x0 ?? 0);
+}
+
+/** Figures, with their signs and units, or a dash for none. */
+function isFigure(cell: LineCell): boolean {
+  const text = cell.words.map((word) => word.text).join('');
+  return /^[^\p{L}]*\d[^\p{L}]*$/u.test(text) || /^[-–—.…]+$/u.test(text);
+}
