@@ -7,6 +7,7 @@ import { isWhite } from '../source/rulings.ts';
 import { readAligned, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 import { findHeadedTables } from './headed.ts';
+import { findShadedTables } from './shaded.ts';
 
 /** Ends of rules of one table agree to this, in points. */
 const SAME_END = 6;
@@ -28,6 +29,7 @@ export function findAlignedTables(page: PageContent, chunks: readonly Chunk[], v
   const taken = new Set<Word>();
   const words = chunks.flatMap((chunk) => chunk.words);
   let chunkOf: Map<Word, Chunk> | undefined;
+  for (const table of findShadedTables(page, words, vocabulary)) keep(table);
   for (const evidence of zebraEvidence(page)) collect(evidence);
   for (const table of findHeadedTables(
     page,

@@ -82,6 +82,10 @@ export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
       .filter((x) => parts(telling, x, 0.2))
       .sort((left, right) => left - right),
   );
+  const first = Math.min(...telling.map((row) => row.box.x0));
+  const labels = rows.filter((row) => row.box.x1 < first - size * COLUMN_GAP);
+  // Labels with nothing beside them, as in a form to fill in, are left of all that tells columns.
+  if (labels.length >= 2) separators.unshift((first + Math.max(...labels.map((row) => row.box.x1))) / 2);
   if (separators.length === 0) return undefined;
   const extents = Array.from({ length: separators.length + 1 }, () => ({ x0: Infinity, x1: -Infinity }));
   for (const row of telling)
@@ -106,8 +110,8 @@ function narrow(stretches: { x0: number; x1: number }[], row: TextRow): void {
 }
 
 /**
- * Without the separators on whose two sides no row has text at once, the closest first: heads at the left of their columns and figures at the
- * right are one column. Labels with nothing at all beside them are a form to fill in.
+ * Without the separators on whose two sides no row has text at once, the closest first: heads at the left of their columns and figures at
+ * the right are one column.
  */
 function withoutHalves(rows: readonly TextRow[], separators: readonly number[]): number[] {
   const kept = [...separators];
@@ -115,8 +119,7 @@ function withoutHalves(rows: readonly TextRow[], separators: readonly number[]):
     const left = kept[n - 1] ?? -Infinity;
     const right = kept[n + 1] ?? Infinity;
     const before = rows.filter((row) => row.segments.some((s) => s.x0 >= left && s.x1 <= x));
-    if (before.some((row) => row.segments.some((s) => s.x0 >= x && s.x1 <= right))) return false;
-    return n > 0 || before.length < 2 || before.some((row) => row.segments.some((s) => s.x0 >= x));
+    return !before.some((row) => row.segments.some((s) => s.x0 >= x && s.x1 <= right));
   };
   const gapAt = (x: number) => {
     const segments = rows.flatMap((row) => row.segments);
@@ -238,6 +241,8 @@ export interface RowBands {
   edges: number[];
   /** Every row has its own band. */
   rowRules: boolean;
+  /** Above the first edge or below the last several rows may stand all the same. */
+  open?: { above: boolean; below: boolean };
 }
 
 /** Groups of consecutive text rows, one a table row. */
@@ -254,12 +259,17 @@ export function joinWrapped(
     return n;
   });
   const lines = rows.map((row, n) => ({ cells: placed[n] ?? [], box: row.box, size: row.size }));
-  if (!bands.rowRules || holdsStackedRows(lines, numbers)) return groupLines(lines, columns, numbers);
+  const read = groupLines(lines, columns, numbers);
+  if (!bands.rowRules || holdsStackedRows(lines, numbers)) return read;
+  const isOpen = (band: number | undefined) =>
+    (bands.open?.above && band === 0) || (bands.open?.below && band === bands.edges.length);
   const groups: number[][] = [];
-  numbers.forEach((band, n) => {
-    if (n > 0 && band === numbers[n - 1]) groups.at(-1)?.push(n);
-    else groups.push([n]);
-  });
+  for (const group of read) {
+    const band = numbers[group[0] ?? 0];
+    const open = groups.at(-1);
+    if (open && !isOpen(band) && band === numbers[open[0] ?? 0]) open.push(...group);
+    else groups.push(group);
+  }
   return groups;
 }
 
@@ -269,8 +279,9 @@ export function readAligned(
   bands: RowBands,
   rules: readonly Ruling[],
   vocabulary: Vocabulary,
+  known?: ColumnCut,
 ): { grid: TableGrid; cut: ColumnCut } | undefined {
-  const cut = findColumns(rows);
+  const cut = known ?? findColumns(rows);
   if (!cut) return undefined;
   const placed = rows.map((row) => placeRow(row, cut, rules));
   const groups = joinWrapped(rows, placed, cut.separators.length + 1, bands);

@@ -44,7 +44,8 @@ const COST = {
   otherSpan: 1.5,
   /** White space between the lines of one cell. */
   hole: 2,
-  /** More space between two lines of one row than the lines of cells have, for each type size. */
+  /** More space between two lines of one row than the lines of cells have, and that for each type size. */
+  wide: 0.7,
   wideGap: 4,
   /** A row's end where the lines are as tight as those of one cell. */
   tightEnd: 0.6,
@@ -128,14 +129,15 @@ export function holdsStackedRows(lines: readonly CellLine[], bands: readonly num
 
 function makeSheet(lines: readonly CellLine[], columns: number, bands: readonly number[]): Sheet {
   const pitches = lines.map((line, n) => (n === 0 ? Infinity : line.box.y1 - (lines[n - 1]?.box.y1 ?? 0)));
-  const inner = pitches.filter((pitch, n) => n > 0 && bands[n] === bands[n - 1] && pitch > (lines[n]?.size ?? 10) * 0.8);
+  const inner = pitches.filter(
+    (pitch, n) => n > 0 && bands[n] === bands[n - 1] && pitch > (lines[n]?.size ?? 10) * 0.8,
+  );
   const size = Math.max(...lines.map((line) => line.size));
   const least = inner.length === 0 ? 0 : Math.min(...inner);
   const pairs = cellPairs(lines, columns, bands);
   const sheets = columnSheets(lines, columns, pairs);
   const joins: Sheet['joins'] = lines.map(() => []);
-  for (const pair of pairs)
-    joins[pair.line]?.push({ above: pair.above, cost: joinCost(pair, lines[pair.line]?.size ?? 10, sheets) });
+  for (const pair of pairs) joins[pair.line]?.push({ above: pair.above, cost: joinCost(pair, sheets) });
   return {
     lines,
     columns,
@@ -234,7 +236,7 @@ function isOpen({ cell, over }: CellPair): boolean {
 }
 
 /** What it costs to take a line of a column for the next line of the cell above it. */
-function joinCost(pair: CellPair, size: number, sheets: readonly ColumnSheet[]): number {
+function joinCost(pair: CellPair, sheets: readonly ColumnSheet[]): number {
   const { cell, over } = pair;
   const above = over[0];
   if (over.length !== 1 || !above || above.from !== cell.from || above.to !== cell.to) return COST.otherSpan;
@@ -249,7 +251,7 @@ function joinCost(pair: CellPair, size: number, sheets: readonly ColumnSheet[]):
   if (first.style.bold !== last.style.bold || Math.abs(first.style.size - last.style.size) > 0.6)
     cost += COST.typeChange;
   if (broken) return cost + COST.carriesOn;
-  if (figure && !overFigure && sheet?.figures) cost += COST.figureUnderWords;
+  if (figure && !overFigure && !pair.head && sheet?.figures) cost += COST.figureUnderWords;
   if (!sheet) return cost + (isOpen(pair) ? COST.carriesOn : 0);
   if (hadRoom(pair, sheet.widest)) return cost + COST.hadRoom;
   if (isOpen(pair)) return cost + (sheet.wordy ? COST.carriesOn : 0);
@@ -268,7 +270,12 @@ function cheapest(sheet: Sheet, start: number, end: number): number[][] {
   return best?.groups ?? [];
 }
 
-function readUnder(sheet: Sheet, start: number, end: number, alignment: Alignment): { cost: number; groups: number[][] } {
+function readUnder(
+  sheet: Sheet,
+  start: number,
+  end: number,
+  alignment: Alignment,
+): { cost: number; groups: number[][] } {
   const count = end - start;
   const costs = new Array<number>(count + 1).fill(Infinity);
   const from = new Array<number>(count + 1).fill(0);
@@ -280,7 +287,8 @@ function readUnder(sheet: Sheet, start: number, end: number, alignment: Alignmen
       if (a < b) inside += pairCost(sheet, start + a - 1, start + b - 1);
       const before = costs[a - 1] ?? Infinity;
       if (before === Infinity) continue;
-      const total = before + inside + rowCost(sheet, start + a - 1, start + b - 1, alignment) + endCost(sheet, start + b, end);
+      const total =
+        before + inside + rowCost(sheet, start + a - 1, start + b - 1, alignment) + endCost(sheet, start + b, end);
       if (total < (costs[b] ?? Infinity)) {
         costs[b] = total;
         from[b] = a - 1;
@@ -297,7 +305,8 @@ function readUnder(sheet: Sheet, start: number, end: number, alignment: Alignmen
 function pairCost(sheet: Sheet, a: number, b: number): number {
   const pitch = sheet.pitches[a + 1] ?? 0;
   const size = sheet.lines[a + 1]?.size ?? 10;
-  let cost = Math.max(0, (pitch - sheet.tightest * 1.12 - 0.3) / size) * COST.wideGap;
+  const excess = pitch - sheet.tightest * 1.15 - 0.3;
+  let cost = excess > 0 ? COST.wide + (excess / size) * COST.wideGap : 0;
   let shared = false;
   for (let n = a + 1; n <= b; n++)
     for (const join of sheet.joins[n] ?? []) {

@@ -192,7 +192,9 @@ function openRows(lines: readonly Word[][], columns: number, columnOf: (word: Wo
     columns,
     sheet.map(() => 0),
   );
-  const filled = groups.map((group) => new Set(group.flatMap((n) => sheet[n]?.cells.map((cell) => cell.from) ?? [])).size);
+  const filled = groups.map(
+    (group) => new Set(group.flatMap((n) => sheet[n]?.cells.map((cell) => cell.from) ?? [])).size,
+  );
   const full = filled.filter((count) => count >= Math.max(2, columns * 0.6)).length;
   if (groups.length < 2 || full < groups.length * 0.65) return [];
   return groups.slice(1).map((group, n) => {

@@ -1,0 +1,258 @@
+// Finds tables whose cells are painted one by one: the edges at which the painted cells meet are the columns of every row, painted or not.
+import type { Vocabulary } from '../layout/inline.ts';
+import { area, type Box, boundingBox, overlap } from '../source/geometry.ts';
+import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import { isWhite } from '../source/rulings.ts';
+import { type ColumnCut, readAligned, type TextRow, textRows } from './alignment.ts';
+import { type FoundTable, tableConfidence } from './grid.ts';
+
+/** Edges this close are one, in points. */
+const SAME = 1.5;
+/** Cells smaller than this are bars of a chart or marks. */
+const MIN_WIDTH = 12;
+const MIN_HEIGHT = 7;
+const MAX_CELLS = 1_500;
+/** A paragraph painted inside its cell fills this much of its width. */
+const NESTED_WIDTH = 0.8;
+/** White space, in type sizes, at which a table without lines is over. */
+const MAX_GAP = 2.2;
+
+/** Painted cells that stand side by side and meet. */
+interface PaintedRow {
+  y0: number;
+  y1: number;
+  /** Left edges and the last right one. */
+  xs: number[];
+}
+
+export function findShadedTables(page: PageContent, words: readonly Word[], vocabulary: Vocabulary): FoundTable[] {
+  const cells = page.regions
+    .filter(({ box, color }) => !isWhite(color) && box.x1 - box.x0 > MIN_WIDTH && box.y1 - box.y0 >= MIN_HEIGHT)
+    .map((region) => region.box);
+  if (cells.length < 2 || cells.length > MAX_CELLS) return [];
+  const tables: FoundTable[] = [];
+  const taken = new Set<Word>();
+  for (const rows of tableRows(paintedRows(withoutNested(cells)))) {
+    const free = taken.size === 0 ? words : words.filter((word) => !taken.has(word));
+    const table = readShaded(rows, free, page.rulings, vocabulary);
+    if (!table) continue;
+    for (const word of table.words) taken.add(word);
+    tables.push(table);
+  }
+  return tables;
+}
+
+/** Without the paragraphs that are painted once more inside their cells, as word processors do. */
+function withoutNested(cells: readonly Box[]): Box[] {
+  return cells.filter(
+    (cell) =>
+      !cells.some(
+        (other) =>
+          other !== cell &&
+          other.x0 <= cell.x0 + 0.5 &&
+          other.x1 >= cell.x1 - 0.5 &&
+          other.y0 <= cell.y0 + 0.5 &&
+          other.y1 >= cell.y1 - 0.5 &&
+          cell.x1 - cell.x0 > (other.x1 - other.x0) * NESTED_WIDTH &&
+          area(cell) < area(other) * 0.999,
+      ),
+  );
+}
+
+function paintedRows(cells: Box[]): PaintedRow[] {
+  const rows: PaintedRow[] = [];
+  const sorted = [...cells].sort((a, b) => a.y0 - b.y0 || a.x0 - b.x0);
+  for (let n = 0; n < sorted.length; ) {
+    const first = sorted[n] as Box;
+    const line: Box[] = [];
+    for (; n < sorted.length && (sorted[n] as Box).y0 - first.y0 < SAME; n++) line.push(sorted[n] as Box);
+    line.sort((a, b) => a.x0 - b.x0);
+    let open: { cells: Box[]; x1: number } | undefined;
+    const runs: { cells: Box[]; x1: number }[] = [];
+    for (const cell of line) {
+      if (open && Math.abs(cell.x0 - open.x1) < SAME) {
+        open.cells.push(cell);
+        open.x1 = cell.x1;
+      } else {
+        open = { cells: [cell], x1: cell.x1 };
+        runs.push(open);
+      }
+    }
+    for (const run of runs)
+      rows.push({
+        y0: first.y0,
+        // A cell over several rows is taller than its neighbours.
+        y1: Math.min(...run.cells.map((cell) => cell.y1)),
+        xs: [...run.cells.map((cell) => cell.x0), run.x1],
+      });
+  }
+  return rows;
+}
+
+/** Rows of one table: the edges of one row are among those of the others, or part them further. */
+function tableRows(rows: readonly PaintedRow[]): PaintedRow[][] {
+  const groups: { rows: PaintedRow[]; xs: number[] }[] = [];
+  const among = (xs: readonly number[], others: readonly number[]) =>
+    xs.every((x) => others.some((other) => Math.abs(other - x) < SAME));
+  for (const row of rows) {
+    const x0 = row.xs[0] ?? 0;
+    const x1 = row.xs.at(-1) ?? 0;
+    const group = groups.find(
+      ({ xs }) =>
+        among([x0, x1], xs) &&
+        (among(row.xs, xs) ||
+          among(
+            xs.filter((x) => x >= x0 && x <= x1),
+            row.xs,
+          )),
+    );
+    if (!group) groups.push({ rows: [row], xs: [...row.xs] });
+    else {
+      group.rows.push(row);
+      group.xs.push(...row.xs.filter((x) => !among([x], group.xs)));
+      group.xs.sort((a, b) => a - b);
+    }
+  }
+  return groups.filter((group) => group.rows.some((row) => row.xs.length > 2)).map((group) => group.rows);
+}
+
+function readShaded(
+  painted: readonly PaintedRow[],
+  words: readonly Word[],
+  rulings: readonly Ruling[],
+  vocabulary: Vocabulary,
+): FoundTable | undefined {
+  const xs = painted
+    .flatMap((row) => row.xs)
+    .sort((a, b) => a - b)
+    .filter((x, n, all) => n === 0 || x - (all[n - 1] ?? 0) > SAME);
+  const x0 = xs[0] ?? 0;
+  const x1 = xs.at(-1) ?? 0;
+  const top = Math.min(...painted.map((row) => row.y0));
+  const bottom = Math.max(...painted.map((row) => row.y1));
+  if (isBeside(painted, x0, x1, words)) return undefined;
+  const inside = words.filter((word) => word.box.x0 > x0 - 2 && word.box.x1 < x1 + 2);
+  const lines = textRows(inside);
+  const middle = (row: TextRow) => (row.box.y0 + row.box.y1) / 2;
+  const within = lines.filter((row) => middle(row) > top && middle(row) < bottom);
+  const heads = within.flatMap((row) => paintedHeads(row, painted, xs));
+  const over = within.filter((row) => {
+    const own = painted.find((one) => middle(row) > one.y0 && middle(row) < one.y1 && one.xs[0] === x0);
+    return runsOver(row, own && (own.xs.at(-1) ?? 0) > x1 - SAME ? own.xs : xs);
+  }).length;
+  if (within.length === 0 || over > within.length * 0.15) return undefined;
+  const wide = rulings.filter(
+    (line) => line.horizontal && overlap(line.start, line.end, x0, x1) > (x1 - x0) * 0.9 && line.start > x0 - 8,
+  );
+  const above = reachOut(lines.filter((row) => middle(row) <= top).reverse(), xs, wide, top, -1);
+  const below = reachOut(
+    lines.filter((row) => middle(row) >= bottom),
+    xs,
+    wide,
+    bottom,
+    1,
+  );
+  const rows = [...above.reverse(), ...within, ...below];
+  if (rows.length < 2) return undefined;
+  const box = boundingBox(rows.map((row) => row.box));
+  const edges = [...painted.flatMap((row) => [row.y0, row.y1]), ...wide.map((line) => line.at)]
+    .filter((y) => y > box.y0 && y < box.y1)
+    .sort((a, b) => a - b)
+    .filter((y, n, all) => n === 0 || y - (all[n - 1] ?? 0) > SAME);
+  const separators = xs.slice(1, -1);
+  const cut: ColumnCut = {
+    separators,
+    extents: xs.slice(0, -1).map((left, n) => ({ x0: left + 1, x1: (xs[n + 1] ?? 0) - 1 })),
+  };
+  const read = readAligned(
+    rows,
+    {
+      edges,
+      rowRules: edges.length > 0,
+      open: { above: above.length > 0, below: above.length === 0 && isHead(painted) },
+    },
+    [...heads, ...rulings.filter((line) => line.horizontal && !wide.includes(line))],
+    vocabulary,
+    cut,
+  );
+  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2) return undefined;
+  const own = rows.flatMap((row) => row.segments.flatMap((segment) => segment.words));
+  return {
+    box: {
+      x0: Math.min(box.x0, x0),
+      x1: Math.max(box.x1, x1),
+      y0: Math.min(box.y0, top),
+      y1: Math.max(box.y1, bottom),
+    },
+    grid: read.grid,
+    words: own,
+    sideways: [],
+    source: 'aligned',
+    ocr: tableConfidence(own),
+  };
+}
+
+/** Whether the painted rows are the coloured part of a wider table: text stands close beside most of them. */
+function isBeside(painted: readonly PaintedRow[], x0: number, x1: number, words: readonly Word[]): boolean {
+  const beside = painted.filter((row) =>
+    words.some(
+      (word) =>
+        overlap(word.box.y0, word.box.y1, row.y0, row.y1) > (word.box.y1 - word.box.y0) * 0.5 &&
+        ((word.box.x1 > x0 - word.style.size * 1.5 && word.box.x0 < x0 - 2) ||
+          (word.box.x0 < x1 + word.style.size * 1.5 && word.box.x1 > x1 + 2)),
+    ),
+  ).length;
+  return beside > painted.length * 0.3;
+}
+
+/** Whether what is painted is the head alone: rows that follow one another; where rows are painted by turns, one more follows them at most. */
+function isHead(painted: readonly PaintedRow[]): boolean {
+  const sorted = [...painted].sort((a, b) => a.y0 - b.y0);
+  return sorted.every((row, n) => n === 0 || row.y0 - (sorted[n - 1] as PaintedRow).y1 < SAME);
+}
+
+/** A painted cell over several columns is the reach of the words in it, as a line under them would be. */
+function paintedHeads(row: TextRow, painted: readonly PaintedRow[], xs: readonly number[]): Ruling[] {
+  const y = (row.box.y0 + row.box.y1) / 2;
+  return painted
+    .filter((one) => y > one.y0 && y < one.y1)
+    .flatMap((one) =>
+      one.xs.slice(1).flatMap((end, n) => {
+        const start = one.xs[n] ?? 0;
+        const several = xs.some((x) => x > start + SAME && x < end - SAME);
+        return several ? [{ horizontal: true, at: row.box.y1, start, end, thickness: 1, color: 0 }] : [];
+      }),
+    );
+}
+
+/** Whether a word of the line, or a gap in one of its pieces, stands on an edge between columns. */
+function runsOver(row: TextRow, xs: readonly number[]): boolean {
+  return row.segments.some((segment) =>
+    xs.some((x) => segment.words.some((word) => word.box.x0 < x - 2 && word.box.x1 > x + 2)),
+  );
+}
+
+/** The unpainted lines next to the painted rows, up to the first that stands apart or runs over the columns. */
+function reachOut(
+  lines: readonly TextRow[],
+  xs: readonly number[],
+  wide: readonly Ruling[],
+  edge: number,
+  way: 1 | -1,
+): TextRow[] {
+  const own: TextRow[] = [];
+  let at = edge;
+  for (const line of lines) {
+    const near = way > 0 ? line.box.y0 - at : at - line.box.y1;
+    const ruled = wide.some((rule) => (way > 0 ? rule.at > line.box.y1 : rule.at < line.box.y0));
+    if (near > line.size * (ruled ? MAX_GAP * 2 : MAX_GAP)) break;
+    const full = line.segments.length === 1 && line.box.x1 - line.box.x0 > ((xs[1] ?? 0) - (xs[0] ?? 0)) * 1.05;
+    // A head may go over several columns.
+    if ((runsOver(line, xs) && (way > 0 || line.segments.length < 2)) || (full && !ruled)) break;
+    own.push(line);
+    at = way > 0 ? line.box.y1 : line.box.y0;
+  }
+  // Words alone at the end are what follows the table.
+  while (own.length > 0 && (own.at(-1) as TextRow).segments.length < 2 && own.length > 1 && way < 0) own.pop();
+  return own.length === 1 && (own[0] as TextRow).segments.length < 2 ? [] : own;
+}
