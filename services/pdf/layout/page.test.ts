@@ -116,6 +116,140 @@ test('one shaded row of several cells makes a table with the rows above and belo
   ]);
 });
 
+const painted = (x0: number, y0: number, x1: number, y1: number, color = 0xeeeeff) => ({
+  box: { x0, y0, x1, y1 },
+  color,
+});
+
+test('lines without a line between their rows are rows by what had room on the line above: a label of two lines is one cell, a group\u2019s name none', () => {
+  const cells = [
+    ['Bird', 'Spring', 'Autumn'],
+    ['Gulls that come to', '41', '57'],
+    ['rest there', '', ''],
+    ['Waders', '', ''],
+    ['Tern', '12', '9'],
+    ['Heron', '3', '4'],
+  ];
+  const words = cells.flatMap((row, n) =>
+    row.flatMap((text, column) => (text === '' ? [] : line([60, 200, 280][column] ?? 0, 300 + n * 12, text))),
+  );
+  const rulings = [290, 304, 364].map((y) => rule(y, 55, 330));
+  assert.deepEqual(grids(draftsOf(words, { rulings })), [
+    [
+      ['Bird', 'Spring', 'Autumn'],
+      ['Gulls that come to rest there', '41', '57'],
+      ['Waders', '', ''],
+      ['Tern', '12', '9'],
+      ['Heron', '3', '4'],
+    ],
+  ]);
+});
+
+test('labels that stand on the line of their figures with their last words are whole', () => {
+  const cells = [
+    ['Party', 'Seats', 'Votes'],
+    ['Harbour United', '4', '498'],
+    ['Grand Old Party', '', ''],
+    ['Of The Quay', '2', '435'],
+    ['Fishers Society', '', ''],
+    ['Of The Bay', '5', '425'],
+    ['Western Gull Lot', '', ''],
+    ['Of Islands', '1', '194'],
+  ];
+  const words = cells.flatMap((row, n) =>
+    row.flatMap((text, column) => (text === '' ? [] : line([60, 145, 225][column] ?? 0, 300 + n * 12, text))),
+  );
+  const rulings = [290, 304, 390].map((y) => rule(y, 55, 330));
+  assert.deepEqual(
+    grids(draftsOf(words, { rulings }))[0]?.map((row) => row[0]),
+    [
+      'Party',
+      'Harbour United',
+      'Grand Old Party Of The Quay',
+      'Fishers Society Of The Bay',
+      'Western Gull Lot Of Islands',
+    ],
+  );
+});
+
+test('heads at the left of their columns over figures at the right are no columns of their own', () => {
+  const xs = [60, 160, 260];
+  const heads = rows(xs, 300, [['Bird', 'Spring', 'Autumn']]);
+  const figures = ['4', '5', '6', '7'].flatMap((figure, n) => [
+    ...line(60, 316 + n * 14, ['Gull', 'Tern', 'Heron', 'Coot'][n] ?? ''),
+    ...line(220, 316 + n * 14, figure),
+    ...line(320, 316 + n * 14, figure),
+  ]);
+  const rulings = [288, 304, 364].map((y) => rule(y, 55, 330));
+  assert.deepEqual(grids(draftsOf([...heads, ...figures], { rulings }))[0]?.slice(0, 2), [
+    ['Bird', 'Spring', 'Autumn'],
+    ['Gull', '4', '4'],
+  ]);
+});
+
+test('a head over several columns, and one that has its column to itself through all rows of the head', () => {
+  const words = [
+    ...line(60, 300, 'Bird'),
+    ...line(190, 300, 'Counted from the light'),
+    ...rows([180, 270], 314, [['Spring', 'Autumn']]),
+    ...rows(
+      [60, 180, 270],
+      330,
+      ['Gull', 'Tern', 'Heron', 'Coot', 'Teal'].map((bird) => [bird, '41', '57']),
+    ),
+  ];
+  const rulings = [288, 318, 392].map((y) => rule(y, 55, 330));
+  const [table] = draftsOf(words, { rulings }).filter((draft) => draft.kind === 'table');
+  assert.deepEqual(
+    table?.grid.rows.slice(0, 2).map((row) => row.map((cell) => [cell.text, cell.colspan, cell.rowspan])),
+    [
+      [
+        ['Bird', 1, 2],
+        ['Counted from the light', 2, 1],
+      ],
+      [
+        ['Spring', 1, 1],
+        ['Autumn', 1, 1],
+      ],
+    ],
+  );
+});
+
+test('cells that are painted one by one give the columns of the rows between them, paragraphs painted in them once more do not', () => {
+  const edges = [55, 140, 290, 420];
+  const words = [
+    ...rows([60, 145, 295], 300, [['Bird', 'Where it rests', 'Seen']]),
+    ...rows([60, 145, 295], 316, [['Gull', 'on the old quay of', 'every day of the']]),
+    ...rows([145, 295], 328, [['the harbour town', 'spring']]),
+    ...rows([60, 145, 295], 346, [['Tern', 'on the bay islands', 'never']]),
+  ];
+  const regions = edges
+    .slice(1)
+    .flatMap((x1, n) => [painted(edges[n] ?? 0, 306, x1, 334), painted((edges[n] ?? 0) + 5, 308, x1 - 5, 320)]);
+  assert.deepEqual(grids(draftsOf(words, { regions })), [
+    [
+      ['Bird', 'Where it rests', 'Seen'],
+      ['Gull', 'on the old quay of the harbour town', 'every day of the spring'],
+      ['Tern', 'on the bay islands', 'never'],
+    ],
+  ]);
+});
+
+test('labels before three columns of figures are no column of prose beside them', () => {
+  const cells = [
+    'Less than three months',
+    'Three months to one year',
+    'One year to three years',
+    'More than ten years',
+  ];
+  const words = cells.flatMap((label, n) => [
+    ...line(60, 300 + n * 12, label),
+    ...rows([220, 320, 420], 300 + n * 12, [['4,448', '21.3%', '17.0%']]),
+  ]);
+  const heads = rows([60, 220, 320, 420], 288, [['Imprisonment terms', 'Clauses', 'Share', 'Total']]);
+  assert.deepEqual(kinds(draftsOf([...heads, ...words])), ['table']);
+});
+
 test('a table whose only line is the one under its head keeps its head, and not the heading above it', () => {
   const words = [
     ...line(200, 288, 'Counts', { ...BOLD, size: 12 }),

@@ -12,6 +12,8 @@ const SAME = 1.5;
 const MIN_WIDTH = 12;
 const MIN_HEIGHT = 7;
 const MAX_CELLS = 1_500;
+/** Colours of the heads and rows of one page's tables. */
+const MAX_COLOURS = 12;
 /** A paragraph painted inside its cell fills this much of its width. */
 const NESTED_WIDTH = 0.8;
 /** White space, in type sizes, at which a table without lines is over. */
@@ -26,9 +28,12 @@ interface PaintedRow {
 }
 
 export function findShadedTables(page: PageContent, words: readonly Word[], vocabulary: Vocabulary): FoundTable[] {
-  const cells = page.regions
-    .filter(({ box, color }) => !isWhite(color) && box.x1 - box.x0 > MIN_WIDTH && box.y1 - box.y0 >= MIN_HEIGHT)
-    .map((region) => region.box);
+  const painted = page.regions.filter(
+    ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > MIN_WIDTH && box.y1 - box.y0 >= MIN_HEIGHT,
+  );
+  // Colours by value, as in a heat map, say nothing of rows and columns.
+  if (new Set(painted.map((region) => region.color)).size > MAX_COLOURS) return [];
+  const cells = painted.map((region) => region.box);
   if (cells.length < 2 || cells.length > MAX_CELLS) return [];
   const tables: FoundTable[] = [];
   const taken = new Set<Word>();
@@ -140,7 +145,7 @@ function readShaded(
     const own = painted.find((one) => middle(row) > one.y0 && middle(row) < one.y1 && one.xs[0] === x0);
     return runsOver(row, own && (own.xs.at(-1) ?? 0) > x1 - SAME ? own.xs : xs);
   }).length;
-  if (within.length === 0 || over > within.length * 0.15) return undefined;
+  if (within.length === 0 || over > within.length * 0.15 || isCoarse(within, xs)) return undefined;
   const wide = rulings.filter(
     (line) => line.horizontal && overlap(line.start, line.end, x0, x1) > (x1 - x0) * 0.9 && line.start > x0 - 8,
   );
@@ -223,6 +228,15 @@ function paintedHeads(row: TextRow, painted: readonly PaintedRow[], xs: readonly
         return several ? [{ horizontal: true, at: row.box.y1, start, end, thickness: 1, color: 0 }] : [];
       }),
     );
+}
+
+/** Whether the text is cut further than the paint: bands of colour over several columns. */
+function isCoarse(rows: readonly TextRow[], xs: readonly number[]): boolean {
+  const cut = rows.filter((row) => {
+    const middles = row.segments.map((segment) => xs.findIndex((x) => x > (segment.x0 + segment.x1) / 2));
+    return new Set(middles).size < middles.length;
+  }).length;
+  return cut > rows.length * 0.4;
 }
 
 /** Whether a word of the line, or a gap in one of its pieces, stands on an edge between columns. */
