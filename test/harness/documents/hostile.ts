@@ -1,0 +1,504 @@
+// Files made to exhaust whoever reads them, each by the one weakness of its format that its name says.
+import { deflateSync } from 'node:zlib';
+import { HEAD, packageOf } from './ooxml.ts';
+import { type ZipEntry, zip } from './zip.ts';
+
+export interface Hostile {
+  what: string;
+  fileName: string;
+  /** Made when it is its turn: some are large. */
+  make: () => Uint8Array | string;
+  options?: object;
+}
+
+const MiB = 1024 * 1024;
+const UPLOAD = 49 * MiB;
+const OFFICE_DOCUMENT = 'application/vnd.openxmlformats-officedocument';
+const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+
+const docx = (document: string | Uint8Array, deflate = false): Buffer =>
+  packageOf('word/document.xml', { 'word/document.xml': `${OFFICE_DOCUMENT}.wordprocessingml.document.main+xml` }, [
+    { name: 'word/document.xml', content: document, deflate },
+  ]);
+
+const body = (inner: string): string => `${HEAD}<w:document xmlns:w="${WORD}"><w:body>${inner}</w:body></w:document>`;
+
+function xlsx(sheet: string, deflate = false): Buffer {
+  const type = (part: string) => `${OFFICE_DOCUMENT}.spreadsheetml.${part}+xml`;
+  const names =
+    'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"';
+  return packageOf(
+    'xl/workbook.xml',
+    { 'xl/workbook.xml': type('sheet.main'), 'xl/worksheets/sheet1.xml': type('worksheet') },
+    [
+      {
+        name: 'xl/workbook.xml',
+        content: `${HEAD}<workbook ${names}><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+      },
+      {
+        name: 'xl/_rels/workbook.xml.rels',
+        content: `${HEAD}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+      },
+      { name: 'xl/worksheets/sheet1.xml', content: `${HEAD}<worksheet ${names}>${sheet}</worksheet>`, deflate },
+    ],
+  );
+}
+
+const ODF_NAMES =
+  'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"';
+
+const odf = (kind: string, content: string, doctype = '', deflate = false): Buffer =>
+  zip([
+    { name: 'mimetype', content: `application/vnd.oasis.opendocument.${kind}` },
+    {
+      name: 'content.xml',
+      content: `<?xml version="1.0"?>${doctype}<office:document-content ${ODF_NAMES}><office:body>${content}</office:body></office:document-content>`,
+      deflate,
+    },
+  ]);
+
+const epub = (chapter: string, more: readonly ZipEntry[] = []): Buffer =>
+  zip([
+    { name: 'mimetype', content: 'application/epub+zip' },
+    {
+      name: 'META-INF/container.xml',
+      content: `${HEAD}<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="c.opf" media-type="application/oebps-package+xml"/></rootfiles></container>`,
+    },
+    {
+      name: 'c.opf',
+      content: `${HEAD}<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><manifest><item id="c" href="c.xhtml" media-type="application/xhtml+xml"/></manifest><spine>${'<itemref idref="c"/>'.repeat(2_000)}</spine></package>`,
+    },
+    { name: 'c.xhtml', content: chapter, deflate: true },
+    ...more,
+  ]);
+
+/** Ten entities, each ten times the one before: a thousand million laughs. */
+const laughs = (root: string): string =>
+  `<!DOCTYPE ${root} [<!ENTITY a0 "ha">${Array.from({ length: 9 }, (_, i) => `<!ENTITY a${i + 1} "${`&a${i};`.repeat(10)}">`).join('')}]>`;
+/** One long entity, said again and again. */
+const quadratic = (root: string): string => `<!DOCTYPE ${root} [<!ENTITY q "${'q'.repeat(100_000)}">]>`;
+const elsewhere = (root: string): string =>
+  `<!DOCTYPE ${root} [<!ENTITY x SYSTEM "file:///etc/passwd"><!ENTITY % p SYSTEM "file:///etc/passwd"> %p;]>`;
+const inDocument = (doctype: string, text: string): string =>
+  `<?xml version="1.0"?>${doctype}<w:document xmlns:w="${WORD}"><w:body><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:body></w:document>`;
+const inPage = (doctype: string, text: string): string =>
+  `<?xml version="1.0"?>${doctype}<html xmlns="http://www.w3.org/1999/xhtml"><body><p>${text}</p></body></html>`;
+
+/** An archive whose directory names the same bytes many times over (they overlap), as the bombs of one layer do. */
+function overlapping(entries: number, size: number): Buffer {
+  const whole = docx(body(`<w:p><w:r><w:t>${'a'.repeat(size)}</w:t></w:r></w:p>`), true);
+  const end = whole.lastIndexOf('PK\x05\x06', undefined, 'latin1');
+  const start = whole.readUInt32LE(end + 16);
+  const directory = whole.subarray(start, end);
+  const last = Buffer.from(directory.subarray(directory.lastIndexOf('PK\x01\x02', undefined, 'latin1')));
+  const copies = Array.from({ length: entries }, (_, index) => {
+    const copy = Buffer.from(last);
+    // The same length as the name that it takes the place of.
+    copy.write(
+      `word/media/${String(index).padStart(6, '0')}`.slice(0, copy.readUInt16LE(28)).padEnd(copy.readUInt16LE(28), 'x'),
+      46,
+      'latin1',
+    );
+    return copy;
+  });
+  const all = Buffer.concat([directory, ...copies]);
+  const tail = Buffer.from(whole.subarray(end));
+  const total = whole.readUInt16LE(end + 10) + entries;
+  tail.writeUInt16LE(total, 8);
+  tail.writeUInt16LE(total, 10);
+  tail.writeUInt32LE(all.length, 12);
+  return Buffer.concat([whole.subarray(0, start), all, tail]);
+}
+
+/** A PDF of these objects, numbered from 1; a string each, or a dictionary with the bytes of its stream. */
+function pdf(objects: readonly (string | { dictionary: string; stream: Uint8Array })[], trailer = ''): Buffer {
+  const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')];
+  let at = 9;
+  const offsets: number[] = [];
+  const add = (part: Buffer): void => {
+    parts.push(part);
+    at += part.length;
+  };
+  for (const [index, object] of objects.entries()) {
+    offsets.push(at);
+    if (typeof object === 'string') add(Buffer.from(`${index + 1} 0 obj\n${object}\nendobj\n`));
+    else {
+      add(Buffer.from(`${index + 1} 0 obj\n<< ${object.dictionary} /Length ${object.stream.length} >>\nstream\n`));
+      add(Buffer.from(object.stream));
+      add(Buffer.from('\nendstream\nendobj\n'));
+    }
+  }
+  const start = at;
+  add(
+    Buffer.from(
+      `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')}trailer << /Size ${objects.length + 1} /Root 1 0 R ${trailer.replace('START', String(start))} >>\nstartxref\n${start}\n%%EOF\n`,
+    ),
+  );
+  return Buffer.concat(parts);
+}
+
+const CATALOG = '<< /Type /Catalog /Pages 2 0 R >>';
+const FONT = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>';
+const page = (more = '') =>
+  `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> ${more} >> >>`;
+const onePage = (
+  content: Uint8Array,
+  more = '',
+  rest: readonly (string | { dictionary: string; stream: Uint8Array })[] = [],
+): Buffer =>
+  pdf([
+    CATALOG,
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    page(more),
+    { dictionary: '/Filter /FlateDecode', stream: deflateSync(content) },
+    FONT,
+    ...rest,
+  ]);
+
+const text = (line: string): Buffer => Buffer.from(`BT /F 12 Tf 60 700 Td (${line}) Tj ET `);
+
+const ALL = { formats: ['markdown', 'html', 'links', 'images', 'summary'], onlyMainContent: true };
+const REDACT = { redactPII: true, formats: ['markdown', 'summary'] };
+const paragraphs = (inner: string): string => `<!doctype html><body><main><p>${inner}</p></main>`;
+
+/** Letters before an at sign that never comes, names joined by dots, digits, brackets that open, spaces, marks, half addresses, capitals. */
+const CHOKING: readonly string[] = [
+  'a',
+  'a.',
+  'a@',
+  '1',
+  '12-',
+  '[(&lt;{',
+  ' ',
+  '*_`',
+  'http://',
+  'Ann Bo ',
+  '\\',
+  '&amp;',
+  '+1 ',
+  '0x',
+  '-- ',
+].map((piece) => `${piece.repeat(Math.ceil(60_000 / piece.length))}x`);
+
+/** The whole corpus, by kind. */
+export const HOSTILE: readonly Hostile[] = [
+  // Archives.
+  { what: 'a ZIP bomb of one entry', fileName: 'a.docx', make: () => docx(Buffer.alloc(400 * MiB, ' '), true) },
+  {
+    what: 'a ZIP bomb in a sheet',
+    fileName: 'a.xlsx',
+    make: () => xlsx(`<sheetData>${' '.repeat(300 * MiB)}</sheetData>`, true),
+  },
+  {
+    what: 'a ZIP bomb in an OpenDocument text',
+    fileName: 'a.odt',
+    make: () => odf('text', `<office:text>${' '.repeat(300 * MiB)}</office:text>`, '', true),
+  },
+  {
+    what: 'a ZIP bomb beside two thousand readings of one chapter',
+    fileName: 'a.epub',
+    make: () =>
+      epub(inPage('', 'x '.repeat(20_000)), [{ name: 'b.xhtml', content: Buffer.alloc(200 * MiB), deflate: true }]),
+  },
+  {
+    what: 'fifty thousand entries',
+    fileName: 'a.docx',
+    make: () =>
+      packageOf(
+        'word/document.xml',
+        {},
+        Array.from({ length: 50_000 }, (_, i) => ({ name: `word/${i}.xml`, content: '' })),
+      ),
+  },
+  { what: 'entries that overlap', fileName: 'a.docx', make: () => overlapping(5_000, 4 * MiB) },
+  // XML.
+  ...(['a.docx', 'a.xlsx', 'a.odt', 'a.epub', 'a.xhtml'] as const).flatMap((fileName): Hostile[] =>
+    (
+      [
+        ['a billion laughs', laughs, '&a9;'],
+        ['quadratic entities', quadratic, '&q;'.repeat(20_000)],
+        ['an external entity', elsewhere, '&x;'],
+      ] as const
+    ).map(([what, doctype, said]) => ({
+      what: `${what} in ${fileName.slice(1)}`,
+      fileName,
+      make: () => {
+        if (fileName === 'a.docx') return docx(inDocument(doctype('w:document'), said));
+        if (fileName === 'a.odt')
+          return odf('text', `<office:text><text:p>${said}</text:p></office:text>`, doctype('office:document-content'));
+        if (fileName === 'a.epub') return epub(inPage(doctype('html'), said));
+        if (fileName === 'a.xhtml') return inPage(doctype('html'), said);
+        return packageOf('xl/workbook.xml', { 'xl/workbook.xml': `${OFFICE_DOCUMENT}.spreadsheetml.sheet.main+xml` }, [
+          {
+            name: 'xl/workbook.xml',
+            content: `<?xml version="1.0"?>${doctype('workbook')}<workbook>${said}</workbook>`,
+          },
+        ]);
+      },
+    })),
+  ),
+  {
+    what: 'an element of a million attributes',
+    fileName: 'a.docx',
+    make: () => docx(body(`<w:p ${Array.from({ length: 1_000_000 }, (_, i) => `a${i}="1"`).join(' ')}/>`), true),
+  },
+  {
+    what: 'a million names of a namespace',
+    fileName: 'a.odt',
+    make: () =>
+      odf(
+        'text',
+        `<office:text ${Array.from({ length: 300_000 }, (_, i) => `xmlns:n${i}="urn:${i}"`).join(' ')}/>`,
+        '',
+        true,
+      ),
+  },
+  // Nesting.
+  {
+    what: 'ten thousand nested tags',
+    fileName: 'a.html',
+    make: () => `${'<div>'.repeat(10_000)}deep${'</div>'.repeat(10_000)}`,
+    options: ALL,
+  },
+  {
+    what: 'a hundred thousand nested lists, quotes and tables',
+    fileName: 'a.html',
+    make: () => `${'<ul><li><blockquote><table><tr><td>'.repeat(100_000)}deep`,
+    options: ALL,
+  },
+  {
+    what: 'ten thousand misnested inline tags',
+    fileName: 'a.html',
+    make: () => paragraphs('<b><i><a href=x><p>y'.repeat(10_000)),
+    options: ALL,
+  },
+  {
+    what: 'ten thousand nested tags',
+    fileName: 'a.xhtml',
+    make: () => inPage('', `${'<div>'.repeat(10_000)}deep${'</div>'.repeat(10_000)}`),
+  },
+  {
+    what: 'ten thousand nested tables',
+    fileName: 'a.docx',
+    make: () => docx(body(`${'<w:tbl><w:tr><w:tc>'.repeat(10_000)}<w:p/>${'</w:tc></w:tr></w:tbl>'.repeat(10_000)}`)),
+  },
+  {
+    what: 'three hundred nested tables of text',
+    fileName: 'a.docx',
+    make: () =>
+      docx(
+        body(
+          `${'<w:tbl><w:tr><w:tc><w:p><w:r><w:t>x</w:t></w:r></w:p>'.repeat(300)}<w:p/>${'</w:tc></w:tr></w:tbl>'.repeat(300)}`,
+        ),
+      ),
+  },
+  {
+    what: 'ten thousand nested lists',
+    fileName: 'a.odt',
+    make: () =>
+      odf(
+        'text',
+        `<office:text>${'<text:list><text:list-item>'.repeat(10_000)}<text:p>x</text:p>${'</text:list-item></text:list>'.repeat(10_000)}</office:text>`,
+      ),
+  },
+  {
+    what: 'a hundred thousand nested groups',
+    fileName: 'a.rtf',
+    make: () => `{\\rtf1 ${'{'.repeat(100_000)}x${'}'.repeat(100_000)}}`,
+  },
+  {
+    what: 'a binary field longer than the file',
+    fileName: 'a.rtf',
+    make: () => '{\\rtf1 a{\\*\\objdata \\bin2147483647 x}}',
+  },
+  // Claims.
+  {
+    what: 'cells that span everything',
+    fileName: 'a.html',
+    make: () => `<table>${'<tr><td rowspan=65534 colspan=1000>x</td></tr>'.repeat(2_000)}</table>`,
+    options: ALL,
+  },
+  {
+    what: 'rows and columns repeated without end',
+    fileName: 'a.ods',
+    make: () =>
+      odf(
+        'spreadsheet',
+        `<office:spreadsheet><table:table table:name="a"><table:table-row table:number-rows-repeated="2147483647"><table:table-cell office:value-type="string" table:number-columns-repeated="2147483647"><text:p>x</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet>`,
+      ),
+  },
+  {
+    what: 'spaces repeated without end',
+    fileName: 'a.odt',
+    make: () =>
+      odf('text', `<office:text>${'<text:p>x<text:s text:c="2147483647"/></text:p>'.repeat(1_000)}</office:text>`),
+  },
+  {
+    what: 'cells at the far corner',
+    fileName: 'a.xlsx',
+    make: () =>
+      xlsx(
+        `<dimension ref="A1:XFD1048576"/><sheetData>${Array.from({ length: 2_000 }, (_, i) => `<row r="${i * 500 + 1}"><c r="XFD${i * 500 + 1}"><v>1</v></c></row>`).join('')}</sheetData><mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>`,
+      ),
+  },
+  // CSV.
+  { what: 'one line of 49 MB', fileName: 'a.csv', make: () => Buffer.alloc(UPLOAD, 'x') },
+  { what: 'one line of commas', fileName: 'a.csv', make: () => Buffer.alloc(8 * MiB, ',') },
+  {
+    what: 'a quote that never closes',
+    fileName: 'a.csv',
+    make: () => Buffer.concat([Buffer.from('"'), Buffer.alloc(8 * MiB, 'a,b\n')]),
+  },
+  { what: 'quotes alone', fileName: 'a.csv', make: () => Buffer.alloc(8 * MiB, '"') },
+  { what: 'empty lines alone', fileName: 'a.csv', make: () => Buffer.alloc(8 * MiB, '\n') },
+  // PDF.
+  {
+    what: 'pages that are their own parents',
+    fileName: 'a.pdf',
+    make: () => pdf([CATALOG, '<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2147483647 /Parent 2 0 R >>']),
+  },
+  {
+    what: 'a tree of pages that doubles thirty times',
+    fileName: 'a.pdf',
+    make: () =>
+      pdf([
+        CATALOG,
+        ...Array.from(
+          { length: 30 },
+          (_, i) => `<< /Type /Pages /Kids [${i + 3} 0 R ${i + 3} 0 R] /Count ${2 ** (30 - i)} >>`,
+        ),
+        '<< /Type /Page /MediaBox [0 0 9 9] >>',
+      ]),
+  },
+  {
+    what: 'a million objects',
+    fileName: 'a.pdf',
+    make: () =>
+      pdf([
+        CATALOG,
+        '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+        '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>',
+        ...Array.from({ length: 600_000 }, () => 'null'),
+      ]),
+  },
+  { what: 'objects that never end', fileName: 'a.pdf', make: () => `%PDF-1.7\n1 0 obj\n${'[<<'.repeat(2_000_000)}` },
+  {
+    what: 'a table of objects that leads to itself',
+    fileName: 'a.pdf',
+    make: () => pdf([CATALOG, '<< /Type /Pages /Kids [] /Count 0 >>'], '/Prev START'),
+  },
+  {
+    what: 'a length that names itself',
+    fileName: 'a.pdf',
+    make: () =>
+      pdf([
+        CATALOG,
+        '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+        page(),
+        '<< /Length 4 0 R >>\nstream\nBT ET\nendstream',
+        FONT,
+      ]),
+  },
+  { what: 'a content of 500 MB', fileName: 'a.pdf', make: () => onePage(Buffer.alloc(500 * MiB, 'q Q ')) },
+  {
+    what: 'a content deflated twice',
+    fileName: 'a.pdf',
+    make: () =>
+      pdf([
+        CATALOG,
+        '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+        page(),
+        {
+          dictionary: '/Filter [/FlateDecode /FlateDecode]',
+          stream: deflateSync(deflateSync(Buffer.alloc(800 * MiB, ' '))),
+        },
+        FONT,
+      ]),
+  },
+  {
+    what: 'a form that draws itself',
+    fileName: 'a.pdf',
+    make: () =>
+      onePage(Buffer.from('/X Do'), '/XObject << /X 6 0 R >>', [
+        {
+          dictionary: '/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << /XObject << /X 6 0 R >> >>',
+          stream: Buffer.from('/X Do /X Do'),
+        },
+      ]),
+  },
+  {
+    what: 'forms that double twenty-five times',
+    fileName: 'a.pdf',
+    make: () =>
+      onePage(
+        Buffer.from('/X Do'),
+        '/XObject << /X 6 0 R >>',
+        Array.from({ length: 25 }, (_, i) => ({
+          dictionary: `/Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << /XObject << /X ${i + 7} 0 R >> >>`,
+          stream: Buffer.from(i < 24 ? '/X Do /X Do' : '0 0 9 9 re f'),
+        })),
+      ),
+  },
+  {
+    what: 'a page as wide as a country',
+    fileName: 'a.pdf',
+    make: () =>
+      pdf([
+        CATALOG,
+        '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+        '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9000000 9000000] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>',
+        { dictionary: '', stream: text('Hello') },
+        FONT,
+      ]),
+    options: { parsers: [{ type: 'pdf', mode: 'ocr' }], timeout: 10_000 },
+  },
+  {
+    what: 'a picture of a million million dots',
+    fileName: 'a.pdf',
+    make: () =>
+      onePage(Buffer.from('/X Do'), '/XObject << /X 6 0 R >>', [
+        {
+          dictionary:
+            '/Type /XObject /Subtype /Image /Width 1000000 /Height 1000000 /BitsPerComponent 8 /ColorSpace /DeviceRGB /Filter /FlateDecode',
+          stream: deflateSync(Buffer.alloc(MiB)),
+        },
+      ]),
+    options: { parsers: [{ type: 'pdf', mode: 'ocr' }], timeout: 10_000 },
+  },
+  {
+    what: 'two hundred thousand lines',
+    fileName: 'a.pdf',
+    make: () =>
+      onePage(
+        Buffer.concat(
+          Array.from({ length: 200_000 }, (_, i) => Buffer.from(`${i % 595} 0 m ${(i * 7) % 595} 842 l S `)),
+        ),
+      ),
+  },
+  {
+    what: 'two hundred thousand words at one place',
+    fileName: 'a.pdf',
+    make: () => onePage(Buffer.concat(Array.from({ length: 200_000 }, () => text('word')))),
+  },
+  // Regular expressions, and whatever looks ahead: linear in none of these, one of them takes minutes.
+  {
+    what: 'text that patterns choke on',
+    fileName: 'a.html',
+    make: () => paragraphs(CHOKING.join('</p><p>')),
+    options: ALL,
+  },
+  {
+    what: 'text that patterns choke on, redacted',
+    fileName: 'a.html',
+    make: () => paragraphs(CHOKING.join('</p><p>')),
+    options: { ...REDACT, timeout: 20_000 },
+  },
+  {
+    what: 'a pattern that backtracks in the tags to leave out',
+    fileName: 'a.html',
+    make: () => paragraphs('<i>x</i>'.repeat(20_000)),
+    options: {
+      excludeTags: [`${':not('.repeat(60)}i${')'.repeat(60)}`, 'p '.repeat(200).trim(), `${'* '.repeat(200)}b`],
+    },
+  },
+];
