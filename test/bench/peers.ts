@@ -122,13 +122,24 @@ export async function documentPeers(): Promise<Subject[]> {
   return peers.filter((peer) => peer !== undefined);
 }
 
-/** Native tesseract on one thread, over pages that poppler draws in grey at 300 dots an inch. */
-export function tesseractPeer(): Subject | undefined {
+/** Resolution of a document's first image, as poppler tells it; 200 without one. */
+async function ownResolution(path: string): Promise<number> {
+  const { stdout } = await run('pdfimages', ['-list', path]);
+  return Number(stdout.split('\n').at(2)?.trim().split(/\s+/).at(12)) || 200;
+}
+
+/**
+ * Native tesseract on one thread, over pages that poppler draws in grey.
+ * @param resolution dots an inch; `own` for the scan's own, which is the least work and reads best.
+ */
+export function tesseractPeer(resolution: number | 'own'): Subject | undefined {
   if (!has('tesseract', '--version') || !has('pdftoppm', '-v')) return undefined;
   const env = { ...process.env, OMP_THREAD_LIMIT: '1' };
-  return programSubject('pdftoppm + tesseract', ['.pdf'], async (path, folder) => {
-    await run('pdftoppm', ['-gray', '-r', '300', path, join(folder, 'page')]);
-    for (const page of (await readdir(folder)).filter((name) => name.endsWith('.pgm')))
-      await run('tesseract', [join(folder, page), '-', '-l', 'eng'], { env });
+  const name = `pdftoppm + tesseract, ${resolution === 'own' ? 'own resolution' : `${resolution} dpi`}`;
+  return programSubject(name, ['.pdf'], async (path, folder) => {
+    const dpi = String(resolution === 'own' ? await ownResolution(path) : resolution);
+    await run('pdftoppm', ['-gray', '-r', dpi, path, join(folder, 'page')]);
+    for (const page of (await readdir(folder)).filter((file) => file.endsWith('.pgm')))
+      await run('tesseract', [join(folder, page), '-', '-l', 'eng', '--dpi', dpi], { env });
   });
 }

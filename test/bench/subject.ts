@@ -32,9 +32,12 @@ export interface ProductSubject extends Subject {
 }
 
 /** The started product. Its keys have no limits. */
-export async function productSubject(transport: TransportName): Promise<ProductSubject> {
+export async function productSubject(
+  transport: TransportName,
+  env: Record<string, string> = {},
+): Promise<ProductSubject> {
   const nats = transport === 'nats' ? await startNatsServer() : undefined;
-  const product = await startProduct({ transport, ...(nats ? { natsUrl: nats.url } : {}) });
+  const product = await startProduct({ transport, env, ...(nats ? { natsUrl: nats.url } : {}) });
   return {
     name: transport === 'memory' ? 'embedded' : 'NATS',
     product,

@@ -1,14 +1,14 @@
 // What the bench measures, a suite a question: the edge, the formats, the bus, reading scans, large uploads, PDFs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Extension } from '#shared/contract/formats.ts';
-import { parse } from '../harness/client.ts';
 import { sample } from '../harness/documents.ts';
 import { residentMemory } from '../harness/product.ts';
 import { fleet } from './fleet.ts';
-import { type Input, inputsByKind, largeDocument, scans } from './inputs.ts';
+import { type Input, inputsByKind, largeDocument } from './inputs.ts';
 import { costOf, type Rounds } from './measure.ts';
+import { ocr } from './ocr.ts';
 import { pdf } from './pdf.ts';
-import { documentPeers, tesseractPeer } from './peers.ts';
+import { documentPeers } from './peers.ts';
 import { floorSubject, inProcessSubject, productSubject, type Subject } from './subject.ts';
 import { against, type Cell, printTable, ratio } from './table.ts';
 
@@ -201,37 +201,6 @@ export const transport: Suite = async ({ rounds }) => {
     ],
   );
   return { embedded, nats };
-};
-
-/** Scanned pages: ours against native tesseract on one thread. */
-export const ocr: Suite = async ({ corpora, files, rounds }) => {
-  const inputs = scans(files, corpora);
-  const slow: Rounds = { warm: 1, rounds: Math.min(rounds, 3), repeat: 1 };
-  const options = { parsers: [{ type: 'pdf', mode: 'ocr' }] };
-  const pages = await using(productSubject('memory'), async ({ product }) => {
-    let total = 0;
-    for (const { bytes, name } of inputs) {
-      const answer = await parse(product, {
-        file: bytes,
-        fileName: name,
-        options: { timeout: 300_000, ...options },
-        patienceMs: 310_000,
-      });
-      total += (answer.body as { data?: { metadata?: { numPages?: number } } }).data?.metadata?.numPages ?? 1;
-    }
-    return total;
-  });
-  const perPage = async (subject: Subject) =>
-    ((await costOf(subject, inputs, slow, options)).cpuMs * inputs.length) / pages;
-  const embedded = await using(productSubject('memory'), perPage);
-  const peer = tesseractPeer();
-  const native = peer && (await using(Promise.resolve(peer), perPage));
-  printTable(
-    `OCR of ${pages} pages, CPU ms a page`,
-    ['what', 'CPU ms', 'ours / it'],
-    [['embedded', embedded, undefined], ...(peer ? [[peer.name, native, ratio(embedded, native)]] : [])],
-  );
-  return { pages, embedded, native };
 };
 
 /** Large uploads: what one costs the edge and the whole, and what ten at once hold. */
