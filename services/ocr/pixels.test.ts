@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   cropImage,
-  doubleImage,
+  enlargeImage,
   greyBitmap,
   shrinkImage,
   splitGreys,
@@ -42,7 +42,7 @@ test('shrinking means each square, and drops the rest', () => {
 });
 
 test('doubling keeps flat parts flat and edges where they are', () => {
-  const doubled = doubleImage(image(2, 0, 200, 0, 200));
+  const doubled = enlargeImage(image(2, 0, 200, 0, 200), 2);
   assert.equal(doubled.width, 4);
   assert.equal(doubled.height, 4);
   assert.deepEqual([...doubled.pixels.subarray(0, 4)], [0, 50, 150, 200]);

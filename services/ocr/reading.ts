@@ -2,7 +2,7 @@
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
 import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
-import { doubleImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
+import { enlargeImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
 import { findRulings } from './rulings.ts';
 import { type Survey, surveyPage } from './survey.ts';
 
@@ -22,9 +22,12 @@ const CLEARLY_BETTER = 0.15;
 const READS_AT_ALL = 0.5;
 /** Processor time that a second look at a bad page may cost (a dense page takes 3,500 ms). */
 const RETRY_CPU_MS = 5_000;
-/** Pixels from line to line below which print is too small for the engine, and the pixels of a page that may be doubled. */
+/** Pixels from line to line below which print is too small for the engine; it is brought near the pitch of 11 pt print at 200 dpi. */
 const SMALL_PITCH = 17;
-const DOUBLED_PIXELS = 6_000_000;
+const USUAL_PITCH = 36;
+const MOST_ENLARGED = 3;
+/** Pixels that a page may have once it is enlarged. */
+const ENLARGED_PIXELS = 24_000_000;
 /** The engine reads no better above 300 dpi, only slower; and it takes no side over 32767 pixels. */
 const ENOUGH_DPI = 500;
 const LONGEST_SIDE = 30_000;
@@ -43,9 +46,12 @@ function fitScale(image: GreyImage, dpi: number): Prepared {
   return { image: shrinkImage(image, factor), dpi: dpi / factor, scale: 1 / factor };
 }
 
-function enlarge(prepared: Prepared, survey: Survey): Prepared {
-  const small = survey.pitch > 0 && survey.pitch < SMALL_PITCH && prepared.image.pixels.length <= DOUBLED_PIXELS;
-  return small ? { image: doubleImage(prepared.image), dpi: prepared.dpi * 2, scale: prepared.scale * 2 } : prepared;
+function enlarge(prepared: Prepared, { pitch }: Survey): Prepared {
+  if (pitch <= 0 || pitch >= SMALL_PITCH) return prepared;
+  const { image, dpi, scale } = prepared;
+  const room = Math.floor(Math.sqrt(ENLARGED_PIXELS / image.pixels.length));
+  const factor = Math.min(MOST_ENLARGED, Math.round(USUAL_PITCH / pitch), room);
+  return factor < 2 ? prepared : { image: enlargeImage(image, factor), dpi: dpi * factor, scale: scale * factor };
 }
 
 function believedSlope({ slope, gain }: Survey): number {

@@ -10,7 +10,7 @@ import { BudgetError, SEGMENTATION, THRESHOLDING, type View } from './engine.ts'
 import { loadEngine } from './engine-choice.ts';
 import { readLanguageSettings, resolveModels } from './languages.ts';
 import { NativeEngine, nativeVersion } from './native-engine.ts';
-import { doubleImage, type GreyImage, stackImages, tiltImage, turnImage } from './pixels.ts';
+import { enlargeImage, type GreyImage, stackImages, tiltImage, turnImage } from './pixels.ts';
 import { surveyPage } from './survey.ts';
 import { close, handle, warm } from './worker.ts';
 
@@ -216,7 +216,7 @@ for (const setting of ['wasm', 'native'] as const)
 
     test('a page larger than the engine takes is read at a smaller scale, over the limit refused', async () => {
       const strip: GreyImage = { width: 36_000, height: 600, pixels: new Uint8Array(36_000 * 600).fill(255) };
-      const letter = doubleImage(fixture('letter'));
+      const letter = enlargeImage(fixture('letter'), 2);
       for (let y = 0; y < strip.height; y++)
         strip.pixels.set(
           letter.pixels.subarray((y + 200) * letter.width, (y + 201) * letter.width),
