@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path';
 import { ParseError } from '#shared/contract/errors.ts';
 import { BudgetError, Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { unusableModels } from './languages.ts';
-import { type NativeReader, type NativeSettings, PageStream, SinglePage } from './native-process.ts';
+import { type NativeReader, type NativeSettings, PageStream, SinglePage, type Variables } from './native-process.ts';
 import { type GreyImage, greyBitmap } from './pixels.ts';
 
 /** The first release with the thresholding methods that a view names. */
@@ -46,15 +46,17 @@ function settingsFor(models: ReadonlyMap<string, string>): NativeSettings | unde
 
 export class NativeEngine extends Engine {
   readonly #settings: NativeSettings;
-  #stream: PageStream | undefined;
-  /** False once this system has shown that it cannot. */
-  #streams = true;
+  /** One process for each way to look at pages: pages that need a second look seldom come alone. */
+  readonly #streams = new Map<string, PageStream>();
+  /** False once this system has shown that it cannot keep a process for many pages. */
+  #canStream: boolean;
   /** What reads now. */
   #busy: NativeReader | undefined;
 
-  private constructor(settings: NativeSettings) {
+  private constructor(settings: NativeSettings, canStream: boolean) {
     super(settings.languages);
     this.#settings = settings;
+    this.#canStream = canStream;
   }
 
   /**
@@ -71,11 +73,9 @@ export class NativeEngine extends Engine {
           ? 'OCR is not available: OCR_ENGINE asks for an installed tesseract of version 5 or later, and there is none. Its operator can run `apt-get install tesseract-ocr`, or set OCR_ENGINE to auto.'
           : 'OCR is not available: an installed tesseract takes language data of one folder only. Its operator can put them together and name the folder in TESSDATA_PREFIX.',
       ); // prettier-ignore
-    const engine = new NativeEngine(settings);
-    engine.#streams = stream;
+    const engine = new NativeEngine(settings, stream);
     try {
-      await engine.#open();
-      if (!engine.#stream) await new SinglePage(settings, {}).read(greyBitmap(BLANK, 200));
+      if (!(await engine.#open(USUAL))) await new SinglePage(settings, USUAL).read(greyBitmap(BLANK, 200));
     } catch (cause) {
       throw unusableModels(settings.languages, cause);
     }
@@ -95,27 +95,28 @@ export class NativeEngine extends Engine {
     const own = cpuOf('self');
     if (own === undefined) return performance.now();
     // What ended has been waited for, and is part of our own time.
-    const alive = new Set([this.#stream?.pid, this.#busy?.pid]);
+    const alive = new Set([...this.#streams.values(), this.#busy].map((reader) => reader?.pid));
     return [...alive].reduce<number>((sum, pid) => sum + (pid === undefined ? 0 : (cpuOf(pid) ?? 0)), own);
   }
 
-  async #open(): Promise<PageStream | undefined> {
-    const old = this.#stream;
+  async #open(variables: Variables): Promise<PageStream | undefined> {
+    const key = Object.values(variables).join();
+    const old = this.#streams.get(key);
     if (old && !old.hasEnded && old.pages < MOST_PAGES && old.residentMiB < MOST_MIB) return old;
     old?.end();
-    this.#stream = this.#streams ? await PageStream.open(this.#settings, greyBitmap(BLANK, 200)) : undefined;
-    // A process that could not even be started once will not the next time.
-    if (!this.#stream && !old) this.#streams = false;
-    return this.#stream;
+    this.#streams.delete(key);
+    if (!this.#canStream) return undefined;
+    const opened = await PageStream.open(this.#settings, variables, greyBitmap(BLANK, 200));
+    if (opened) this.#streams.set(key, opened);
+    // Where the first process could not be had, the next ones will not be either.
+    else if (this.#streams.size === 0 && !old) this.#canStream = false;
+    return opened;
   }
 
   override async read(image: GreyImage, view: View): Promise<ReadLine[]> {
     const bitmap = greyBitmap(image, view.dpi);
-    const usual = view.segmentation === SEGMENTATION.auto && view.thresholding === THRESHOLDING.otsu;
-    const stream = usual ? await this.#open() : undefined;
-    if (stream) return this.#watched(stream, bitmap);
     const variables = { tessedit_pageseg_mode: view.segmentation, thresholding_method: view.thresholding };
-    return this.#watched(new SinglePage(this.#settings, variables), bitmap);
+    return this.#watched((await this.#open(variables)) ?? new SinglePage(this.#settings, variables), bitmap);
   }
 
   /** A reading that is ended where it costs too much. */
@@ -140,8 +141,13 @@ export class NativeEngine extends Engine {
 
   override async close(): Promise<void> {
     this.#busy?.end();
-    this.#stream?.end();
+    for (const stream of this.#streams.values()) stream.end();
+    this.#streams.clear();
   }
 }
 
+const USUAL: Variables = {
+  tessedit_pageseg_mode: SEGMENTATION.auto,
+  thresholding_method: THRESHOLDING.otsu,
+};
 const BLANK: GreyImage = { width: 32, height: 32, pixels: new Uint8Array(32 * 32).fill(255) };

@@ -20,7 +20,8 @@ export interface NativeSettings {
   languages: string;
 }
 
-type Variables = Readonly<Record<string, string>>;
+/** tesseract's own variables by name. */
+export type Variables = Readonly<Record<string, string>>;
 
 function start(command: readonly string[], stdio: ('pipe' | 'ignore' | number)[]): ChildProcess {
   // Nothing of the environment but what finds programs: this process reads hostile pixels.
@@ -112,10 +113,10 @@ export class PageStream implements NativeReader {
   #ended: NativeEndError | undefined;
   pages = 0;
 
-  private constructor(settings: NativeSettings, file: number) {
+  private constructor(settings: NativeSettings, variables: Variables, file: number) {
     this.#file = file;
     // Without stdbuf the answer would stay in the process' own buffer until the next pages push it out.
-    const command = ['stdbuf', '-oL', ...tesseract(settings, { stream_filelist: '1' })];
+    const command = ['stdbuf', '-oL', ...tesseract(settings, { ...variables, stream_filelist: '1' })];
     this.#child = start(command, ['pipe', 'pipe', 'ignore', file]);
     const hocr = new HocrReader((lines) => {
       this.#waiting?.resolve(lines);
@@ -139,10 +140,14 @@ export class PageStream implements NativeReader {
    * Starts a process and waits until it has read a blank page.
    * @returns undefined where this system cannot: no memory file system, no stdbuf, or one that does not work on this tesseract.
    */
-  static async open(settings: NativeSettings, blank: Uint8Array): Promise<PageStream | undefined> {
+  static async open(
+    settings: NativeSettings,
+    variables: Variables,
+    blank: Uint8Array,
+  ): Promise<PageStream | undefined> {
     const file = memoryFile();
     if (file === undefined) return undefined;
-    const stream = new PageStream(settings, file);
+    const stream = new PageStream(settings, variables, file);
     const late = setTimeout(() => stream.end(), ANSWER_MS);
     try {
       await stream.read(blank);
