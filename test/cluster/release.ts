@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SERVICE_NAMES } from '#services/registry.ts';
 import { attempt, get, helm, kubectl, run, until } from './command.ts';
 import { NATS_IMAGE, REGISTRY, REPOSITORY, TAG } from './images.ts';
 
@@ -11,8 +12,10 @@ export const CHART = fileURLToPath(new URL('../../charts/parsemesh', import.meta
 /** What a cluster of one small node with local images needs beside the values of a test. */
 export const LOCAL_VALUES = {
   image: { registry: REGISTRY, repository: REPOSITORY, tag: TAG },
-  nats: { image: NATS_IMAGE },
-  defaults: { resources: { requests: { cpu: '10m', memory: '64Mi' } } },
+  nats: { image: NATS_IMAGE, resources: { requests: { cpu: '10m', memory: '64Mi' } } },
+  services: Object.fromEntries(
+    SERVICE_NAMES.map((name) => [name, { resources: { requests: { cpu: '10m', memory: '64Mi' } } }]),
+  ),
 };
 
 export interface Pod {
