@@ -57,20 +57,20 @@ test('an upgrade with other values changes what they say, and keeps key and pass
   assert.match(await helm('test', release.name, '-n', namespace, '--timeout', '3m'), /Phase:\s+Succeeded/);
 });
 
-test('an upgrade hands the number of pods over to an autoscaler, and the next one leaves it alone', async () => {
-  const scaled = { services: { html: { autoscaling: { kind: 'hpa', minReplicas: 3, maxReplicas: 4 } } } };
-  await release.apply(scaled);
-  await untilPods(release, 'html', 3, 120);
-  await release.apply(scaled, { logLevel: 'error' });
-  assert.equal((await get<Deployment>('deployment', 'parsemesh-html', '-n', namespace)).spec.replicas, 3);
-});
-
 test('a rollback restores what was', async () => {
   await helm('rollback', release.name, '1', '-n', namespace, '--wait', '--timeout', '8m');
   await untilPods(release, 'html', 1, 120);
   assert.equal(await logLevel(), 'info');
   assert.equal(await release.firstKey(), key);
   assert.match(await helm('test', release.name, '-n', namespace, '--timeout', '3m'), /Phase:\s+Succeeded/);
+});
+
+test('an upgrade hands the number of pods over to an autoscaler, and the next one leaves it alone', async () => {
+  const scaled = { services: { html: { autoscaling: { kind: 'hpa', minReplicas: 3, maxReplicas: 4 } } } };
+  await release.apply(scaled);
+  await untilPods(release, 'html', 3, 120);
+  await release.apply(scaled, { logLevel: 'error' });
+  assert.equal((await get<Deployment>('deployment', 'parsemesh-html', '-n', namespace)).spec.replicas, 3);
 });
 
 test('an uninstall leaves nothing', async () => {
