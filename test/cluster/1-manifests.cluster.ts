@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
+import { hashToken, randomToken } from '#services/gateway/auth/keys.ts';
 import { attempt, helm, kubectl, run } from './command.ts';
 import { CHART, Release } from './release.ts';
 import { renderKustomize } from './render-base.ts';
@@ -90,6 +91,15 @@ test('a key Secret that is not there is told of at the install', async () => {
   const { code, stderr } = await attempt('helm', args);
   assert.notEqual(code, 0);
   assert.match(stderr, /there is no Secret none/);
+});
+
+test("a user's own first key is watched by its hash, and its value is in no other Secret", async () => {
+  const key = randomToken();
+  await kubectl('create', 'secret', 'generic', 'mine', '-n', release.namespace, `--from-literal=key=${key}`);
+  const args = ['-n', release.namespace, '--dry-run=server', '--set', 'keys.firstKey.existingSecret=mine'];
+  const rendered = await helm('install', 'x', CHART, ...args);
+  assert.ok(rendered.includes(`sha256: ${hashToken(key)}`));
+  assert.ok(!rendered.includes(key) && !rendered.includes(Buffer.from(key).toString('base64')));
 });
 
 test('the kustomize base is what the chart renders', async () => {
