@@ -23,7 +23,7 @@ before(async () => {
           kind: 'keda',
           minReplicas: 0,
           maxReplicas: 4,
-          jobsPerReplica: 2,
+          jobsPerReplica: 1,
           pollingSeconds: 2,
           cooldownSeconds: 15,
         },

@@ -20,6 +20,7 @@ interface Service {
   concurrency?: number | null;
   drainSeconds?: number;
   resources?: { limits?: { memory?: string } };
+  autoscaling?: { jobsPerReplica?: number };
 }
 interface Values {
   defaults: Required<Service>;
@@ -124,6 +125,15 @@ for (const [queue, cap] of Object.entries(MEMORY_LIMITS_MIB) as [QueueName, numb
       `${limit} MiB, and ${needed} MiB may be used: the kernel would end the pod, not the conversion`,
     );
   });
+
+test('full pods with a document before them look like too few pods to the autoscaler', () => {
+  for (const [name, service] of Object.entries(values.services)) {
+    const concurrency = service.concurrency === undefined ? values.defaults.concurrency : service.concurrency;
+    if (name === 'gateway' || concurrency === null) continue;
+    const jobs = service.autoscaling?.jobsPerReplica ?? values.defaults.autoscaling.jobsPerReplica ?? Infinity;
+    assert.ok(jobs <= concurrency, `${name}: at ${jobs} jobs a pod, ${concurrency} running ones never ask for another`);
+  }
+});
 
 test('a draining pod outlasts the longest request', () => {
   for (const [name, service] of Object.entries(values.services)) {
