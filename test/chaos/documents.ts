@@ -112,7 +112,7 @@ export async function question(kind: string): Promise<Question> {
 /** A document that keeps the service at work for a second or more, for faults that must hit a job at work. */
 export async function longQuestion(service: ProductService): Promise<Question> {
   const token = newToken();
-  const long = contentOf(token, service === 'pii' ? 4_000 : 12_000);
+  const long = contentOf(token, service === 'pii' ? 1_500 : 12_000);
   const asked = { kind: `long ${service}`, words: [token], options: {} };
   switch (service) {
     case 'csv':
