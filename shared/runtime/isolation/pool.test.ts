@@ -154,6 +154,16 @@ describe('an isolated process', () => {
       assert.ok(more === 1 || more === 2, `${more} more`);
     });
 
+  test('a document that crashes whatever takes it ends two processes, however many wait', async () => {
+    const together = await Promise.all(['call', 'echo', 'grow'].map((order) => run(order)));
+    assert.ok(together.every(({ ok }) => ok));
+    assert.ok(pool.size >= 3, `${pool.size} processes`);
+    const [crashes, before] = [await endsBy('crash'), pool.size];
+    await assert.rejects(run('crash'), { code: 'CONVERSION_FAILED' });
+    await eventually('one idle process is gone', () => pool.size === before - 1);
+    assert.equal((await endsBy('crash')) - crashes, 2);
+  });
+
   test('spin: is killed at the deadline with REQUEST_TIMEOUT, and the next job runs', async () => {
     await assert.rejects(
       run('spin', { timeoutMs: 1_000 }),

@@ -113,8 +113,9 @@ export class ProcessPool {
     signal: AbortSignal,
     requestId: string,
   ): Promise<JobResult<Stored>> {
-    for (;;) {
-      const worker = this.#take();
+    // After one death the next process is a new one, so that a document ends two at most, however many wait.
+    for (let again = false; ; again = true) {
+      const worker = again ? this.#start() : this.#take();
       const fresh = worker.jobsDone === 0;
       try {
         return await this.#runOn(worker, await open(), services, signal);
