@@ -267,6 +267,20 @@ test('what a filled-in form shows is read, with or without pictures of its field
   }
 });
 
+test('a form shows its values, its choices and its ticks, and a note its words where they stand; what is hidden or closed does not show', async () => {
+  const document = await convert('form-filled-noted.pdf', { mode: 'fast' });
+  const page = (ship: string) => [
+    `Name of the ship ${ship}`,
+    'Cargo slate',
+    'Home ports Oban Leith',
+    '☑ insured☐ towed',
+    'What the harbour master adds:',
+    'Moor her at the west quay',
+    'Signed at the harbour office.',
+  ];
+  assert.deepEqual(texts(document), [...page('Silver Heron'), ...page('Grey Gull')]);
+});
+
 test('a document without text says so for each page; one of page numbers alone says that', async () => {
   const made = await PDFDocument.create();
   made.addPage([300, 300]);

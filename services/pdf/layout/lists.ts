@@ -33,6 +33,8 @@ export function listHtml(items: readonly ListItemDraft[]): string {
 
 function literalMarker(item: ListItemDraft): string {
   const { style, shape, value } = item.marker;
+  // A ticked box says what its item alone does not (fixtures/pdf/form-filled-noted.pdf).
+  if (/^[☐☑☒]$/.test(shape)) return `${shape} `;
   if (style === 'bullet' || (style === 'decimal' && shape !== '()')) return '';
   const body =
     style === 'decimal'

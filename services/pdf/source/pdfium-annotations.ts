@@ -1,6 +1,8 @@
 // Makes what form fields and annotations show part of their page, so that filled-in forms are read as a viewer shows them.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import type { Pdfium } from './pdfium-module.ts';
+import type { Shown } from './annotation-words.ts';
+import { type Matrix, mapBox } from './geometry.ts';
+import { copyIn, decodeUtf16, type Pdfium, readSized } from './pdfium-module.ts';
 
 /** FPDF_ANNOTATION_SUBTYPE (fpdf_annot.h). */
 const FREE_TEXT = 3;
@@ -11,6 +13,15 @@ const WIDGET = 20;
 /** FLAT_NORMALDISPLAY and FLATTEN_FAIL (fpdf_flatten.h). */
 const NORMAL_DISPLAY = 0;
 const FAILED = 0;
+/** FPDF_FORMFIELD_CHECKBOX and FPDF_FORMFIELD_RADIOBUTTON (fpdf_formfill.h). */
+const CHECK_BOX = 2;
+const RADIO_BUTTON = 3;
+/** FPDF_ANNOT_FLAG_HIDDEN and NOVIEW (fpdf_annot.h). */
+const UNSEEN = 0x02 | 0x20;
+/** FPDF_ANNOT_APPEARANCEMODE_NORMAL. */
+const NORMAL = 0;
+/** Type of a note that does not say its own, in points. */
+const NOTE_SIZE = 12;
 
 /** The form of an open document: PDFium draws the fields that carry no picture of their own. Scripts are not run: the module has no engine for them. */
 export class FormFields {
@@ -33,6 +44,14 @@ export class FormFields {
     if (this.#handle !== 0) this.#pdfium.FORM_OnBeforeClosePage(page, this.#handle);
   }
 
+  /** Whether a widget is ticked; undefined for one that cannot be. */
+  ticked(annotation: number): boolean | undefined {
+    if (this.#handle === 0) return undefined;
+    const type = this.#pdfium.FPDFAnnot_GetFormFieldType(this.#handle, annotation);
+    if (type !== CHECK_BOX && type !== RADIO_BUTTON) return undefined;
+    return this.#pdfium.FPDFAnnot_IsChecked(this.#handle, annotation) !== 0;
+  }
+
   close(): void {
     if (this.#handle !== 0) this.#pdfium.PDFiumExt_ExitFormFillEnvironment(this.#handle);
     this.#pdfium.PDFiumExt_CloseFormFillInfo(this.#info);
@@ -51,18 +70,61 @@ export function showsAnnotations(pdfium: Pdfium, page: number): boolean {
 
 /**
  * Paints a page's annotations onto it, hidden ones and pop-ups left out; the page must be loaded anew to see them.
- * @returns whether the page changed
+ * @param scratch 16 bytes of module memory
+ * @returns what a viewer shows besides what was painted, in the order of the annotations; undefined where nothing could be painted
  */
-export function paintAnnotations(pdfium: Pdfium, page: number, form: FormFields | undefined): boolean {
-  // Text that somebody marked is no shaded table row.
+export function paintAnnotations(
+  pdfium: Pdfium,
+  page: number,
+  form: FormFields | undefined,
+  display: Matrix,
+  scratch: number,
+): Shown[] | undefined {
+  const shown: Shown[] = [];
+  let letters = 0;
+  form?.pageLoaded(page);
   for (let n = Math.min(pdfium.FPDFPage_GetAnnotCount(page), DOCUMENT_LIMITS.pdfPageAnnotations) - 1; n >= 0; n--) {
-    const subtype = subtypeOf(pdfium, page, n);
+    const annotation = pdfium.FPDFPage_GetAnnot(page, n);
+    if (annotation === 0) continue;
+    const subtype = pdfium.FPDFAnnot_GetSubtype(annotation);
+    const seen = (pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN) === 0;
+    if (seen && (subtype === WIDGET || subtype === FREE_TEXT)) {
+      const checked = subtype === WIDGET ? form?.ticked(annotation) : undefined;
+      const bare = subtype === FREE_TEXT && pdfium.EPDFAnnot_HasAppearanceStream(annotation, NORMAL) === 0;
+      if ((checked !== undefined || bare) && pdfium.FPDFAnnot_GetRect(annotation, scratch)) {
+        // FS_RECTF: left, top, right, bottom.
+        const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.heap.f32.subarray(scratch >> 2, (scratch >> 2) + 4);
+        const box = mapBox(display, left, bottom, right, top);
+        if (checked !== undefined) shown.push({ box, checked });
+        else if (letters < DOCUMENT_LIMITS.pdfPageCharacters) {
+          const note = { box, text: readString(pdfium, annotation, 'Contents'), size: noteSize(pdfium, annotation) };
+          letters += note.text.length;
+          shown.push(note);
+        }
+      }
+    }
+    pdfium.FPDFPage_CloseAnnot(annotation);
+    // Text that somebody marked is no shaded table row.
     if (subtype >= HIGHLIGHT && subtype <= STRIKE_OUT) pdfium.FPDFPage_RemoveAnnot(page, n);
   }
-  form?.pageLoaded(page);
   const result = pdfium.FPDFPage_Flatten(page, NORMAL_DISPLAY);
   form?.pageLeft(page);
-  return result !== FAILED;
+  return result === FAILED ? undefined : shown.reverse();
+}
+
+/** Type of a note as its default appearance has it (ISO 32000-1, 12.7.3.3), in points. */
+function noteSize(pdfium: Pdfium, annotation: number): number {
+  const size = Number(/([\d.]+)\s+Tf/.exec(readString(pdfium, annotation, 'DA'))?.[1]);
+  return size >= 1 && size <= 200 ? size : NOTE_SIZE;
+}
+
+function readString(pdfium: Pdfium, annotation: number, key: string): string {
+  const name = copyIn(pdfium, new TextEncoder().encode(`${key}\u0000`));
+  const text = decodeUtf16(
+    readSized(pdfium, (buffer, size) => pdfium.FPDFAnnot_GetStringValue(annotation, name, buffer, size)),
+  );
+  pdfium.free(name);
+  return text;
 }
 
 function subtypeOf(pdfium: Pdfium, page: number, index: number): number {

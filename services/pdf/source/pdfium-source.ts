@@ -1,5 +1,6 @@
 // PageSource over PDFium compiled to WebAssembly: the way every file takes first.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { type Shown, withAnnotations } from './annotation-words.ts';
 import { type Box, displayMatrix, mapBox, type QuarterTurn } from './geometry.ts';
 import { linkWords } from './links.ts';
 import type { Bookmark, DocumentInfo, GreyImage, PageContent } from './page-model.ts';
@@ -48,8 +49,8 @@ class PdfiumSource implements PageSource {
   readonly #document: number;
   readonly #scratch: number;
   readonly #form: FormFields | undefined;
-  /** Pages whose annotations are painted, with the links that went with them. */
-  readonly #painted = new Map<number, PageLink[]>();
+  /** Pages whose annotations are painted, with what went with them. */
+  readonly #painted = new Map<number, { links: PageLink[]; shown: Shown[] }>();
   #closed = false;
 
   constructor(pdfium: Pdfium, file: number, document: number) {
@@ -146,9 +147,11 @@ class PdfiumSource implements PageSource {
       if (this.#painted.has(index) || !showsAnnotations(this.#pdfium, page))
         return this.#read(index, page, crop, rotation);
       // Painted onto the page, once; what is painted shows when the page is loaded anew.
-      const links = this.#readLinks(page, displayMatrix(crop, rotation));
-      if (!paintAnnotations(this.#pdfium, page, this.#form)) return this.#read(index, page, crop, rotation);
-      this.#painted.set(index, links);
+      const display = displayMatrix(crop, rotation);
+      const links = this.#readLinks(page, display);
+      const shown = paintAnnotations(this.#pdfium, page, this.#form, display, this.#scratch);
+      if (!shown) return this.#read(index, page, crop, rotation);
+      this.#painted.set(index, { links, shown });
       return undefined;
     });
     return content ?? this.#withPage(index, (page, crop, rotation) => this.#read(index, page, crop, rotation));
@@ -167,9 +170,11 @@ class PdfiumSource implements PageSource {
     if (textPage !== 0) this.#pdfium.FPDFText_ClosePage(textPage);
     const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch);
     // What lies wholly off the visible page is not seen by a reader.
-    const words = text.words.filter((w) => w.box.x1 > 0 && w.box.x0 < width && w.box.y1 > 0 && w.box.y0 < height);
-    for (const link of this.#painted.get(index) ?? this.#readLinks(page, display))
-      linkWords(words, link.box, link.href);
+    const painted = this.#painted.get(index);
+    const words = withAnnotations(text.words, painted?.shown ?? []).filter(
+      (w) => w.box.x1 > 0 && w.box.x0 < width && w.box.y1 > 0 && w.box.y0 < height,
+    );
+    for (const link of painted?.links ?? this.#readLinks(page, display)) linkWords(words, link.box, link.href);
     const cutLinks = this.#pdfium.FPDFPage_GetAnnotCount(page) > DOCUMENT_LIMITS.pdfPageAnnotations;
     return { index, width, height, ...text, words, ...objects, cutLinks };
   }
