@@ -62,21 +62,22 @@ async function lookAtQueues(): Promise<void> {
   await Promise.all(asked.flatMap(({ bus, queues }) => queues.map((queue) => lookAtQueue(bus, queue))));
 }
 
-async function lookAtProcesses(): Promise<void> {
+function lookAtProcesses(): void {
   for (const { queue, memoryMiB, pids } of pools) {
-    const sizes = await Promise.all(pids().map(residentMiB));
+    const sizes = pids().map(residentMiB);
     isolatedProcesses.set({ queue }, sizes.length);
     isolatedMemory.set({ queue }, Math.max(0, ...sizes) * MIB);
     isolatedMemoryLimit.set({ queue }, memoryMiB * MIB);
   }
-  treeMemory.set((await residentMiB(process.pid)) * MIB);
+  treeMemory.set(residentMiB(process.pid) * MIB);
   const allowed = process.constrainedMemory();
   memoryLimit.set(allowed > 0 ? Math.min(allowed, totalmem()) : totalmem());
 }
 
 async function look(): Promise<void> {
   if (connections.size > 0) busConnected.set([...connections].every((bus) => bus.connected()) ? 1 : 0);
-  await Promise.all([lookAtQueues(), lookAtProcesses()]);
+  lookAtProcesses();
+  await lookAtQueues();
 }
 
 let lookedAt = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,5 @@
 // A queue's isolated processes: kept warm between jobs, replaced when they crash, wear out or idle, so that a bad document costs one process and its slot comes back.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ParseError } from '../../contract/errors.ts';
 import type { Logger } from '../log.ts';
 import { showProcesses } from '../metric-sources.ts';
@@ -189,8 +190,9 @@ export class ProcessPool {
     if (worker.ended || worker.pid === undefined) return;
     if (worker.jobsDone >= JOBS_A_PROCESS) return this.#retire(worker, 'worn');
     this.#rest(worker);
-    const worn = (await residentMiB(worker.pid)) > this.#spec.memoryMiB * WORN_SHARE;
-    if (worn && this.#idle.includes(worker)) await this.#retire(worker, 'worn');
+    await nextTurn();
+    if (!this.#idle.includes(worker)) return;
+    if (residentMiB(worker.pid) > this.#spec.memoryMiB * WORN_SHARE) await this.#retire(worker, 'worn');
   }
 
   /** Ends every process; call it once no job runs. */

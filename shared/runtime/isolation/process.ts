@@ -184,7 +184,7 @@ export class IsolatedProcess {
    */
   async run<Stored>(input: JobInput, services: JobServices<Stored>): Promise<JobResult<Stored>> {
     await this.#ready;
-    const watch = setInterval(() => void this.#checkMemory(), MEMORY_CHECK_MS);
+    const watch = setInterval(() => this.#checkMemory(), MEMORY_CHECK_MS);
     try {
       return await new Promise<JobResult<Stored>>((resolve, reject) => {
         this.#failJob = reject;
@@ -227,8 +227,8 @@ export class IsolatedProcess {
     this.#out.send({ type: 'cancel' }).catch(() => undefined);
   }
 
-  async #checkMemory(): Promise<void> {
-    if (this.#child.pid !== undefined && (await residentMiB(this.#child.pid)) > this.#memoryMiB) this.end('memory');
+  #checkMemory(): void {
+    if (this.#child.pid !== undefined && residentMiB(this.#child.pid) > this.#memoryMiB) this.end('memory');
   }
 
   /** Kills the process and all that it started, at once. */
