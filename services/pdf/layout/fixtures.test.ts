@@ -91,3 +91,25 @@ test('a blank line inside a listing is part of it', async () => {
     ['def light(lamp):\n    lamp.fill()\n\n    return lamp'],
   );
 });
+
+test('vertical lines are read from the top down and from right to left, as paragraphs', async () => {
+  const [drafts = []] = await draftPages('vertical-japanese.pdf');
+  assert.deepEqual(drafts.map(textOf), [
+    '春の港に船が来る。灯台の守り 人は船の数を帳面に書き、朝の 鐘が鳴るまで眠らない。',
+    '冬には風が強く、船は来ない。 町の人は魚を干して春を待つ。',
+  ]);
+});
+
+test('Hebrew is read from the right, its right column first; numbers and Latin names inside it as they are', async () => {
+  const [drafts = []] = await draftPages('right-to-left.pdf');
+  const [title = '', right = '', left = ''] = drafts.map(textOf);
+  assert.equal(drafts.length, 3);
+  assert.equal(title, 'יומן המגדלור');
+  assert.match(
+    right,
+    /^הספינה הגיעה אל הנמל בבוקר והשומר כתב והשומר כתב Grey Heron ביומן המגדלור .* 1931 .*המגדלור\.$/,
+  );
+  assert.match(left, /^הנמל בבוקר והשומר כתב .* Grey Heron .* 1932 .*הגיעה\.$/);
+  const [first, second] = drafts.slice(1).map((draft) => draft.box.x0);
+  assert.ok((first ?? 0) > 295 && (second ?? 0) < 200, 'boxes are those of the page as it is shown');
+});

@@ -30,7 +30,8 @@ type RowKind = 'formula' | 'scrap' | 'text';
 export function composeRows(chunks: readonly Chunk[], rulings: readonly Ruling[]): ColumnRow[] {
   const rows = groupRows(chunks);
   const kinds = rows.map(rowKind);
-  if (!kinds.includes('formula')) return rows.map((row) => ({ chunks: row }));
+  // In the mirror of a page that reads from right to left a formula would stand on its head.
+  if (!kinds.includes('formula') || chunks[0]?.words[0]?.mirrored) return rows.map((row) => ({ chunks: row }));
   const boxes = rows.map((row) => boundingBox(row.map((chunk) => chunk.box)));
   const out: ColumnRow[] = [];
   for (let n = 0; n < rows.length; ) {

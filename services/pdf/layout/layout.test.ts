@@ -50,6 +50,11 @@ test('right-to-left words are read from the right', () => {
     buildChunks(words).map((chunk) => chunkText(chunk.words)),
     ['שלום עולם'],
   ); // prettier-ignore
+  const quoted = line(20, [10, 'say'], [28, 'עולם'], [51, 'שלום'], [74, 'twice']);
+  assert.deepEqual(
+    buildChunks(quoted).map((chunk) => chunkText(chunk.words)),
+    ['say שלום עולם twice'],
+  );
 });
 
 test('columns of prose are cut, a heading over both stays first, short cells side by side are not cut', () => {

@@ -45,8 +45,7 @@ function followsOn(previous: Word, word: Word): boolean {
   if (previous.place?.line !== word.place?.line) return false;
   if (!sameRow(previous.box, word.box)) return false;
   const backwards = word.box.x1 <= previous.box.x0 + 0.5;
-  if (backwards && !(isRightToLeft(word.text.codePointAt(0) ?? 0) || isRightToLeft(previous.text.codePointAt(0) ?? 0)))
-    return false;
+  if (backwards && direction(word) >= 0 && direction(previous) >= 0) return false;
   return (
     gapBetween(previous, word) < size * JUSTIFIED_GAP && (word.box.x0 >= previous.box.x0 - size * 0.3 || backwards)
   );
@@ -90,13 +89,13 @@ function sameRow(a: Box, b: Box): boolean {
 
 export function makeChunk(words: Word[]): Chunk {
   let box = words[0]?.box ?? { x0: 0, y0: 0, x1: 0, y1: 0 };
-  let rightToLeft = 0;
+  let against = false;
   for (const word of words) {
     box = unionBox(box, word.box);
-    if (isRightToLeft(word.text.codePointAt(0) ?? 0)) rightToLeft++;
+    against ||= direction(word) < 0;
   }
-  if (rightToLeft * 2 > words.length) words.sort((a, b) => b.box.x0 - a.box.x0);
-  else words.sort((a, b) => a.box.x0 - b.box.x0 || a.index - b.index);
+  words.sort((a, b) => a.box.x0 - b.box.x0 || a.index - b.index);
+  if (against) putInReadingOrder(words);
   const main = mainWord(words);
   return {
     words,
@@ -104,6 +103,38 @@ export function makeChunk(words: Word[]): Chunk {
     baseline: main?.box ? main.box.y1 - main.style.size * 0.22 : box.y1,
     size: main?.style.size ?? 0,
   };
+}
+
+/** 1 for a word that reads from left to right in the layout's frame, -1 for one that reads from right to left, 0 for numbers and signs. */
+function direction(word: Word): -1 | 0 | 1 {
+  const { text, mirrored } = word;
+  if (isRightToLeft(text.charCodeAt(0)) || isRightToLeft(text.charCodeAt(text.length - 1))) return mirrored ? 1 : -1;
+  if (!mirrored) return 1;
+  return /\p{L}/u.test(text) ? -1 : 0;
+}
+
+/**
+ * Puts the words of a line, given from left to right, in the order in which they are read: by the direction of most letters, and runs of the other
+ * direction the other way round (fixtures/pdf/right-to-left.pdf).
+ */
+function putInReadingOrder(words: Word[]): void {
+  const directions = new Map(words.map((word) => [word, /[\p{L}]/u.test(word.text) ? direction(word) : 0]));
+  const of = (word: Word | undefined) => (word ? (directions.get(word) ?? 0) : 0);
+  const sum = words.reduce((total, word) => total + of(word) * word.text.length, 0);
+  const base = sum < 0 ? -1 : 1;
+  if (base < 0) words.reverse();
+  for (let start = 0; start < words.length; start++) {
+    if (of(words[start]) !== -base) continue;
+    let end = start;
+    for (let next = start + 1; next < words.length && of(words[next]) !== base; next++)
+      if (of(words[next]) === -base) end = next;
+    // A number after a name is part of it, where the file has it so.
+    const before = words[start - 1];
+    let from = start;
+    if (before && of(before) === 0 && /\d/.test(before.text) && before.index === (words[start]?.index ?? 0) + 1) from--;
+    words.splice(from, end - from + 1, ...words.slice(from, end + 1).reverse());
+    start = end;
+  }
 }
 
 /** The longest word of the size that most characters have. */

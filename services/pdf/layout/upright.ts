@@ -1,6 +1,7 @@
-// Turns a page whose text mostly runs sideways (a landscape table on a portrait page), so that layout always sees upright text.
+// Turns a page whose text mostly runs sideways (a landscape table on a portrait page, vertical Japanese) and mirrors one that reads from right to left, so that layout always sees upright text that begins at the left.
 import { type Box, type QuarterTurn, tiltBox, turnBox } from '../source/geometry.ts';
-import type { PageContent, Word } from '../source/page-model.ts';
+import { isRightToLeft } from '../source/glyph-text.ts';
+import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 
 export interface UprightPage {
   page: PageContent;
@@ -12,7 +13,7 @@ export interface UprightPage {
 }
 
 export function makeUpright(page: PageContent): UprightPage {
-  const upright = turnUpright(page);
+  const upright = readForward(turnUpright(page));
   const { skew, width, height } = page;
   if (skew === undefined) return upright;
   // OCR read the page straightened; its blocks are shown where they lie.
@@ -33,40 +34,83 @@ function turnUpright(page: PageContent): UprightPage {
   const turn = ((360 - main) % 360) as QuarterTurn;
   const { width, height } = page;
   const swap = turn === 90 || turn === 270;
-  const turned = (box: Box) => turnBox(box, turn, width, height);
-  const words = page.words.map((word) => ({
+  const turned = mapPage(page, swap, (box) => turnBox(box, turn, width, height));
+  const words = turned.words.map((word) => ({
     ...word,
-    box: turned(word.box),
     direction: ((word.direction + turn) % 360) as QuarterTurn,
   }));
   return {
     page: {
-      ...page,
+      ...turned,
       width: swap ? height : width,
       height: swap ? width : height,
       words: words.filter((word) => word.direction === 0),
-      rulings: page.rulings.map((line) => {
-        const box = turned(
-          line.horizontal
-            ? { x0: line.start, x1: line.end, y0: line.at, y1: line.at }
-            : { x0: line.at, x1: line.at, y0: line.start, y1: line.end },
-        );
-        const horizontal = swap ? !line.horizontal : line.horizontal;
-        return {
-          ...line,
-          horizontal,
-          at: horizontal ? box.y0 : box.x0,
-          start: horizontal ? box.x0 : box.y0,
-          end: horizontal ? box.x1 : box.y1,
-        };
-      }),
-      slants: [],
-      regions: page.regions.map((region) => ({ ...region, box: turned(region.box) })),
-      images: page.images.map((image) => ({ ...image, box: turned(image.box) })),
     },
     turn,
     sideways: words.filter((word) => word.direction !== 0),
     toDisplayed: (box) => turnBox(box, main, swap ? height : width, swap ? width : height),
+  };
+}
+
+/** Everything on a page in another frame. @param swap across becomes down */
+function mapPage(page: PageContent, swap: boolean, map: (box: Box) => Box): PageContent {
+  const mapWords = (words: readonly Word[]) => words.map((word) => ({ ...word, box: map(word.box) }));
+  const mapRulings = (rulings: readonly Ruling[]) =>
+    rulings.map((line) => {
+      const box = map(
+        line.horizontal
+          ? { x0: line.start, x1: line.end, y0: line.at, y1: line.at }
+          : { x0: line.at, x1: line.at, y0: line.start, y1: line.end },
+      );
+      const horizontal = swap ? !line.horizontal : line.horizontal;
+      return {
+        ...line,
+        horizontal,
+        at: horizontal ? box.y0 : box.x0,
+        start: horizontal ? box.x0 : box.y0,
+        end: horizontal ? box.x1 : box.y1,
+      };
+    });
+  const slants: number[] = [];
+  for (let n = 0; n + 1 < (page.slants?.length ?? 0); n += 2) {
+    const [x = 0, y = 0] = page.slants?.slice(n, n + 2) ?? [];
+    const point = map({ x0: x, x1: x, y0: y, y1: y });
+    slants.push(point.x0, point.y0);
+  }
+  return {
+    ...page,
+    words: mapWords(page.words),
+    rulings: mapRulings(page.rulings),
+    regions: page.regions.map((region) => ({ ...region, box: map(region.box) })),
+    images: page.images.map((image) => ({ ...image, box: map(image.box) })),
+    slants,
+    ...(page.figures && {
+      figures: page.figures.map((figure) => ({
+        box: map(figure.box),
+        words: mapWords(figure.words),
+        rulings: mapRulings(figure.rulings),
+      })),
+    }),
+  };
+}
+
+/** A page of which most letters read from right to left, in a mirror: columns, indents and tables begin at the left there (fixtures/pdf/right-to-left.pdf). */
+function readForward(upright: UprightPage): UprightPage {
+  const { page, sideways, toDisplayed } = upright;
+  let letters = 0;
+  let backwards = 0;
+  for (const { text } of page.words) {
+    letters += text.length;
+    if (isRightToLeft(text.charCodeAt(0))) backwards += text.length;
+  }
+  if (backwards * 2 <= letters) return upright;
+  const mirror = (box: Box): Box => ({ x0: page.width - box.x1, x1: page.width - box.x0, y0: box.y0, y1: box.y1 });
+  const mirrored = mapPage(page, false, mirror);
+  return {
+    ...upright,
+    page: { ...mirrored, words: mirrored.words.map((word) => ({ ...word, mirrored: true })) },
+    sideways: sideways.map((word) => ({ ...word, box: mirror(word.box) })),
+    toDisplayed: (box) => toDisplayed(mirror(box)),
   };
 }
 

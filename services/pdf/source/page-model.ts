@@ -29,6 +29,8 @@ export interface Word {
   /** Place in the content stream, the tie-breaker of reading order. */
   index: number;
   link?: string;
+  /** Layout sees its page in a mirror, since most of it reads from right to left. */
+  mirrored?: boolean;
   superscript?: boolean;
   /** A formula inside a line, folded into this word by layout: its LaTeX, and the sentence's own sign after it. */
   latex?: { body: string; tail: string };

@@ -17,6 +17,8 @@ interface TextRun {
   /** Baseline minus bottom of the loose box, in user space (only for upright text). */
   looseDrop: number;
   upright: boolean;
+  /** Baseline of glyphs that stand one under the other (WMode 1), read as if the line were turned to the right: all have one. */
+  vertical: number | undefined;
 }
 
 const NO_STYLE: TextStyle = { font: '', size: 0, bold: false, italic: false, monospace: false, color: 0 };
@@ -116,13 +118,26 @@ export function readText(
       run = runs.get(object);
       if (!run) {
         run = readRun(pdfium, textPage, i, object, display, scratch, fonts, styles);
+        if (code >= FIRST_IDEOGRAPH && standsUnder(pdfium, textPage, i, object, scratch)) {
+          const direction = ((run.direction + 90) % 360) as QuarterTurn;
+          // The glyph's own origin is the left end of its foot: the em square ends there when the line is turned.
+          const foot = mapBox(display, ...originOf(pdfium, textPage, i, scratch));
+          const { y0 } = turnBox(foot, ((360 - direction) % 360) as QuarterTurn, width, height);
+          run = { ...run, vertical: y0 - run.style.size * 0.22, direction };
+        }
         runs.set(object, run);
       }
     }
     let x0: number;
     let x1: number;
     let baseline: number;
-    if (run.upright) {
+    if (run.vertical !== undefined) {
+      pdfium.FPDFText_GetLooseCharBox(textPage, i, scratch);
+      const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.heap.f32.subarray(scratch >> 2, (scratch >> 2) + 4);
+      const turn = ((360 - run.direction) % 360) as QuarterTurn;
+      ({ x0, x1 } = turnBox(mapBox(display, left, bottom, right, top), turn, width, height));
+      baseline = run.vertical;
+    } else if (run.upright) {
       pdfium.FPDFText_GetLooseCharBox(textPage, i, scratch);
       const f32 = pdfium.heap.f32;
       const left = f32[scratch >> 2] ?? 0;
@@ -232,7 +247,35 @@ function readRun(
     unnamed: pdfium.FPDFText_HasUnicodeMapError(textPage, index) === 1,
     looseDrop: originY - looseBottom,
     upright,
+    vertical: undefined,
   };
+}
+
+/** Scripts that are written downwards begin here. */
+const FIRST_IDEOGRAPH = 0x2e80;
+
+/**
+ * Whether the next glyph of a text object stands under this one: within an object the text only moves as its font writes, so a font that writes
+ * downwards it is (fixtures/pdf/vertical-japanese.pdf).
+ */
+function standsUnder(pdfium: Pdfium, textPage: number, index: number, object: number, scratch: number): boolean {
+  if (object === 0 || pdfium.FPDFText_GetTextObject(textPage, index + 1) !== object) return false;
+  if (!pdfium.FPDFText_GetMatrix(textPage, index, scratch)) return false;
+  const [a = 1, b = 0, c = 0, d = 1] = pdfium.heap.f32.subarray(scratch >> 2, (scratch >> 2) + 4);
+  const [x0, y0] = originOf(pdfium, textPage, index, scratch);
+  const [x1, y1] = originOf(pdfium, textPage, index + 1, scratch);
+  const along = Math.abs((x1 - x0) * a + (y1 - y0) * b) / Math.hypot(a, b);
+  const down = -((x1 - x0) * c + (y1 - y0) * d) / Math.hypot(c, d);
+  return down > along * 2;
+}
+
+/** Where a glyph stands, as a box of no size in user space. */
+function originOf(pdfium: Pdfium, textPage: number, index: number, scratch: number): [number, number, number, number] {
+  pdfium.FPDFText_GetCharOrigin(textPage, index, scratch + 32, scratch + 40);
+  const f64 = pdfium.heap.f64;
+  const x = f64[(scratch + 32) >> 3] ?? 0;
+  const y = f64[(scratch + 40) >> 3] ?? 0;
+  return [x, y, x, y];
 }
 
 function readFace(pdfium: Pdfium, font: number): FontFace {
