@@ -141,10 +141,11 @@ function joinBlocks(
     length += text.length;
   };
   let markedPage: number | undefined;
+  let before: PagedBlock | undefined;
   pages.forEach((page, index) => {
     for (const { block, content } of shown(rendered[index])) {
       if (markedPage === undefined) markedPage = page.pageNumber;
-      else if (block.continues !== undefined) add(block.continues);
+      else if (block.continues !== undefined && !before?.furniture) add(block.continues);
       else if (pageMarkers && markedPage !== page.pageNumber) {
         // A page whose start carries on the page before gets its mark at its first own block.
         add(`${BETWEEN_BLOCKS}---${BETWEEN_BLOCKS}<!-- page ${page.pageNumber} -->${BETWEEN_BLOCKS}`);
@@ -152,6 +153,7 @@ function joinBlocks(
       } else add(BETWEEN_BLOCKS);
       spans.set(block, [length, length + content.length]);
       add(content);
+      before = block;
     }
   });
   return { markdown: parts.join(''), spans };

@@ -177,6 +177,14 @@ function leftMargins<T extends LayoutItem>(items: readonly T[]): { x: number; si
     .slice(0, 24);
 }
 
+/** Share of a gutter, in the least that one must have, that a table's words may jut into from either side. */
+const JUT = 0.8;
+
+function shrink(box: Box, by: number): { x0: number; x1: number } {
+  const inner = Math.min(by, (box.x1 - box.x0) / 4);
+  return { x0: box.x0 + inner, x1: box.x1 - inner };
+}
+
 function openGutter<T extends LayoutItem>(
   items: readonly T[],
   x: number,
@@ -194,10 +202,12 @@ function openGutter<T extends LayoutItem>(
     right = [];
   };
   for (const item of items) {
-    if (item.box.x0 < x - 0.6 && item.box.x1 > x - width) {
+    // A table or figure that juts out into the gutter does not cross it (fixtures/pdf/jutting-table.pdf).
+    const { x0, x1 } = item.atom ? shrink(item.box, width * JUT) : item.box;
+    if (x0 < x - 0.6 && x1 > x - width) {
       close(item.box.y0);
       top = Math.max(top, item.box.y1 - (item.box.y1 - item.box.y0) * 0.2);
-    } else if (item.box.x0 >= x - 0.6) right.push(item);
+    } else if (x0 >= x - 0.6) right.push(item);
     else left.push(item);
   }
   close(Infinity);

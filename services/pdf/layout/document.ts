@@ -5,7 +5,8 @@ import type { Bookmark } from '../source/page-model.ts';
 import { mergeTables } from '../tables/continuation.ts';
 import { tableHtml } from '../tables/html.ts';
 import type { Draft, ListItemDraft, TextDraft } from './blocks.ts';
-import { type HeadingMark, markHeadings } from './headings.ts';
+import { bringTogether, findFootNotes } from './floats.ts';
+import { bodyStyle, type HeadingMark, markHeadings } from './headings.ts';
 import { escapeHtml, joinHyphenated, type Vocabulary } from './inline.ts';
 import { listHtml } from './lists.ts';
 import { isCaption } from './markers.ts';
@@ -44,13 +45,13 @@ export function assembleBlocks(
   vocabulary: Vocabulary,
 ): DocumentBlocks {
   const merged = mergeTables(drafts);
-  const headings = markHeadings(
-    merged.filter((draft) => draft.kind !== 'furniture'),
-    bookmarks,
-  );
+  const text = merged.filter((draft) => draft.kind !== 'furniture');
+  const headings = markHeadings(text, bookmarks);
+  const notes = findFootNotes(text, headings, bodyStyle(text).size);
   const pages = new Map<number, PagedBlock[]>();
   let title: string | undefined;
-  let open: { block: PagedBlock; draft: TextDraft } | undefined;
+  /** The last paragraph; notes under it do not end it. */
+  let open: { block: PagedBlock; draft: TextDraft; noted: boolean } | undefined;
   let items: ListItemDraft[] = [];
 
   const push = (
@@ -90,7 +91,7 @@ export function assembleBlocks(
     items = [];
   };
 
-  for (const draft of merged) {
+  for (const [index, draft] of merged.entries()) {
     if (draft.kind === 'furniture') {
       // Waiting items of an earlier page stay before it.
       if (items[0] && items[0].pageIndex !== draft.pageIndex) flushItems();
@@ -101,7 +102,8 @@ export function assembleBlocks(
       const before = items.at(-1);
       if (before && before.pageIndex !== draft.pageIndex) flushItems();
       items.push(draft);
-      open = undefined;
+      if (!notes.has(draft)) open = undefined;
+      else if (open) open.noted = true;
       continue;
     }
     const lastItem = items.at(-1);
@@ -122,7 +124,6 @@ export function assembleBlocks(
         },
         LAYOUT_CONFIDENCE[draft.source],
       );
-      open = undefined;
     } else if (draft.kind === 'figure') {
       push(draft, { type: 'figure', html: `<figure>${draft.html ?? ''}</figure>` }, LAYOUT_CONFIDENCE.figure);
     } else if (draft.kind === 'code') {
@@ -144,21 +145,24 @@ export function assembleBlocks(
         open = undefined;
         continue;
       }
-      if (isCaption(draft.text) && draft.lines <= 6 && draft.text.length < 600) {
+      if (isCaption(draft.text) && (isShort(draft) || touchesFloat(draft, merged[index - 1], merged[index + 1]))) {
         push(draft, { type: 'caption', html: `<p>${draft.html}</p>` }, LAYOUT_CONFIDENCE.text);
         continue;
       }
-      const joined = open ? continuation(open.draft, draft, vocabulary) : undefined;
+      const block = push(draft, { type: 'text', html: `<p>${draft.html}</p>` }, LAYOUT_CONFIDENCE.text);
+      if (notes.has(draft)) {
+        if (open) open.noted = true;
+        continue;
+      }
+      const joined = open ? continuation(open.draft, draft, open.noted, vocabulary) : undefined;
       if (joined !== undefined && open) {
-        if (joined.strip) open.block.html = open.block.html.replace(/[-\u00ad\u2010]((?:<\/[a-z]+>)*<\/p>)$/, '$1');
-        const block = push(
-          draft,
-          { type: 'text', html: `<p>${draft.html}</p>`, continues: joined.glue },
-          LAYOUT_CONFIDENCE.text,
-        );
-        open = { block, draft };
-      } else
-        open = { block: push(draft, { type: 'text', html: `<p>${draft.html}</p>` }, LAYOUT_CONFIDENCE.text), draft };
+        const before = { block: open.block, list: pages.get(open.draft.pageIndex) ?? [] };
+        if (bringTogether(before, { block, list: pages.get(draft.pageIndex) ?? [] })) {
+          block.continues = joined.glue;
+          if (joined.strip) open.block.html = open.block.html.replace(/[-\u00ad\u2010]((?:<\/[a-z]+>)*<\/p>)$/, '$1');
+        }
+      }
+      open = { block, draft, noted: false };
     }
   }
   flushItems();
@@ -184,13 +188,26 @@ function normaliseBox(box: Box, frame: PageFrame): [number, number, number, numb
   ];
 }
 
+/** A caption that stands away from its figure is told from a sentence by its shortness. */
+function isShort(draft: TextDraft): boolean {
+  return draft.lines <= 6 && draft.text.length < 600;
+}
+
+/** Whether a table or a figure comes just before or after (fixtures/pdf/jutting-table.pdf: a caption of many lines). */
+function touchesFloat(draft: TextDraft, ...neighbours: (Draft | undefined)[]): boolean {
+  return neighbours.some(
+    (one) => (one?.kind === 'table' || one?.kind === 'figure') && one.pageIndex === draft.pageIndex,
+  );
+}
+
 /** Whether a paragraph that begins a column or page carries on the one before it, and how the two are joined. */
 function continuation(
   before: TextDraft,
   draft: TextDraft,
+  noted: boolean,
   vocabulary: Vocabulary,
 ): { glue: '' | ' '; strip: boolean } | undefined {
-  const broken = before.pageIndex !== draft.pageIndex || (before.lastInColumn && draft.firstInColumn);
+  const broken = before.pageIndex !== draft.pageIndex || ((before.lastInColumn || noted) && draft.firstInColumn);
   if (!broken || draft.pageIndex - before.pageIndex > 1) return undefined;
   if (Math.abs(before.style.size - draft.style.size) > 0.6 || before.style.bold !== draft.style.bold) return undefined;
   const hyphen = joinHyphenated(before.lastWord, draft.firstWord, vocabulary);

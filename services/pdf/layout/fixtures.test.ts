@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import type { PagedBlock } from '#shared/document/document.ts';
 import { layoutBatch } from '../convert.ts';
 import { openPageSource } from '../source/open-page-source.ts';
 import type { Draft } from './blocks.ts';
+import { assembleBlocks } from './document.ts';
 
 /** The drafts of each page of a fixture. */
 async function draftPages(name: string): Promise<Draft[][]> {
@@ -112,4 +114,92 @@ test('Hebrew is read from the right, its right column first; numbers and Latin n
   assert.match(left, /^הנמל בבוקר והשומר כתב .* Grey Heron .* 1932 .*הגיעה\.$/);
   const [first, second] = drafts.slice(1).map((draft) => draft.box.x0);
   assert.ok((first ?? 0) > 295 && (second ?? 0) < 200, 'boxes are those of the page as it is shown');
+});
+
+/** The blocks of each page of a fixture, without bookmarks. */
+async function blockPages(name: string): Promise<PagedBlock[][]> {
+  const drafts = await draftPages(name);
+  const placed = drafts.map((page, pageIndex) => page.map((draft) => ({ ...draft, pageIndex })));
+  const { pages } = assembleBlocks(placed.flat(), new Map(), [], new Set());
+  return drafts.map((_, pageIndex) => pages.get(pageIndex) ?? []);
+}
+
+const typeAndStart = (block: PagedBlock) =>
+  `${block.label ?? block.type}: ${block.html.replace(/<[^>]+>/g, '').slice(0, 12)}`;
+
+test('a table that juts into the gutter leaves two columns, its long caption is one, and a list in a sentence is text', async () => {
+  const [blocks = []] = await blockPages('jutting-table.pdf');
+  assert.deepEqual(blocks.slice(0, 7).map(typeAndStart), [
+    'text: First, the b',
+    'aligned_table: LightSpringS',
+    'caption: Table 1: Shi',
+    'text: Nobody on th',
+    'text: waited for t',
+    'text: The work was',
+    'text: 1) dredging ',
+  ]);
+  assert.deepEqual(
+    blocks.flatMap((block, n) => (block.continues === undefined ? [] : [n])),
+    [4],
+  );
+});
+
+test('a sentence goes on past the notes at a column’s foot, and past the picture that begins the next page', async () => {
+  const [first = [], second = []] = await blockPages('column-notes.pdf');
+  const all = [...first, ...second];
+  const carried = all.flatMap((block, n) =>
+    block.continues === undefined
+      ? []
+      : [`${all[n - 1]?.html.slice(-11, -4)}${block.continues}${block.html.slice(3, 12)}`],
+  );
+  assert.deepEqual(carried, ['nd they waited fo', 'the big ships had']);
+  assert.deepEqual(
+    first.filter((block) => /See the tables|counts from/.test(block.html)).map((block) => block.type),
+    ['text', 'text'],
+  );
+  assert.deepEqual(
+    second.slice(0, 3).map(({ type }) => type),
+    ['text', 'figure', 'caption'],
+  );
+});
+
+test('a number in the middle of the foot is the page’s, close under the text or beside a name', async () => {
+  const pages = await draftPages('near-number.pdf');
+  assert.deepEqual(
+    pages.map((drafts) => drafts.filter((draft) => draft.kind === 'furniture').map(textOf)),
+    [['14'], ['Annex B 14']],
+  );
+});
+
+test('what stands beside and under a chart is no heading and no running head', async () => {
+  const [blocks = []] = await blockPages('upright-axis.pdf');
+  assert.deepEqual(
+    blocks.filter((block) => block.furniture || block.label?.startsWith('h')),
+    [],
+  );
+  assert.equal(blocks.filter((block) => /Pilots|1\.500/.test(block.html)).length, 2);
+});
+
+test('a table’s title in large type is a caption', async () => {
+  const [blocks = []] = await blockPages('loud-caption.pdf');
+  assert.deepEqual(
+    blocks.map(({ type }) => type),
+    ['caption', 'table'],
+  );
+});
+
+test('small capitals in the middle between paragraphs are headings, though references outweigh the text; none is a title', async () => {
+  const [blocks = []] = await blockPages('references.pdf');
+  assert.deepEqual(
+    blocks.map((block) => block.label ?? block.type),
+    ['text', 'text', 'h2', 'text', 'h2', 'list'],
+  );
+});
+
+test('the lines of an address are no headings, though its street begins with a number', async () => {
+  const [blocks = []] = await blockPages('address-lines.pdf');
+  assert.deepEqual(
+    blocks.filter(({ type }) => type === 'section_header' || type === 'title').map(({ html }) => html),
+    ['<h1>Keeper’s Manual</h1>'],
+  );
 });

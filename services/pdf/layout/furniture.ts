@@ -210,8 +210,12 @@ function weighRow(
   const gap = gapToText(row, page.chunks);
   // A speck of the scanner.
   if (!/[\p{L}\p{N}]/u.test(text)) return { points: MAYBE, parted: false };
-  if (PAGE_NUMBER.test(text)) return { points: size <= body * 1.15 && gap > body * 0.9 ? ENOUGH : 0, parted: false };
-  const pieces = marginPieces(row, measure);
+  if (PAGE_NUMBER.test(text)) {
+    // In the middle of the foot it stands nearer to the text than anywhere else (fixtures/pdf/near-number.pdf).
+    const least = !row.top && isCentred(row.box, page, measure) ? 0.2 : 0.9;
+    return { points: size <= body * 1.15 && gap > body * least ? ENOUGH : 0, parted: false };
+  }
+  const pieces = marginPieces(row, page, measure);
   const spread = pieces > 1;
   if (spread && row.top && size < body * 1.5 && measure.lines >= FULL_PAGE_ROWS && goesOnBelow(row, page, measure))
     return { points: ENOUGH, parted: true };
@@ -248,19 +252,30 @@ function goesOnBelow(row: MarginRow, page: MarginPage, measure: PageMeasure): bo
 }
 
 /**
- * 2 for pieces set against both margins of the text as a running head is: the page's number and a name, or three of which the middle one is
- * centred; 1 for any other two at the margins; else 0.
+ * 2 for pieces set as a running head is: the page's number and a name at both margins of the text, a name at one and the number in the middle
+ * (fixtures/pdf/near-number.pdf), or three of which the middle one is centred; 1 for any other two at the margins; else 0.
  */
-function marginPieces({ chunks }: MarginRow, { left, right }: PageMeasure): 0 | 1 | 2 {
+function marginPieces({ chunks }: MarginRow, page: MarginPage, measure: PageMeasure): 0 | 1 | 2 {
+  const { left, right } = measure;
   const first = chunks[0];
   const last = chunks.at(-1);
   if (!first || !last || chunks.length < 2 || chunks.length > 3) return 0;
   const size = Math.max(...chunks.map((chunk) => chunk.size));
   if (chunks.some((chunk, n) => n > 0 && chunk.box.x0 - (chunks[n - 1] as Chunk).box.x1 < size * 3)) return 0;
-  if (Math.abs(first.box.x0 - left) > size * 2 || Math.abs(last.box.x1 - right) > size * 2) return 0;
+  const atLeft = Math.abs(first.box.x0 - left) < size * 2;
+  const atRight = Math.abs(last.box.x1 - right) < size * 2;
+  const isNumber = (chunk: Chunk) => PAGE_NUMBER.test(chunkText(chunk.words)) && isCentred(chunk.box, page, measure);
+  if (chunks.length === 2 && ((atLeft && isNumber(last)) || (atRight && isNumber(first)))) return 2;
+  if (!atLeft || !atRight) return 0;
   const middle = chunks[1] as Chunk;
   if (chunks.length === 2) return [first, last].some((chunk) => PAGE_NUMBER.test(chunkText(chunk.words))) ? 2 : 1;
   return Math.abs(middle.box.x0 + middle.box.x1 - left - right) < size * 4 && middle.words.length <= 8 ? 2 : 0;
+}
+
+/** Whether a box stands in the middle of the page or of its text. */
+function isCentred(box: Box, page: MarginPage, { left, right, body }: PageMeasure): boolean {
+  const middle = (box.x0 + box.x1) / 2;
+  return [page.width / 2, (left + right) / 2].some((at) => Math.abs(middle - at) < body * 0.5);
 }
 
 /** Whether the next row inwards follows at the distance and in the size of one text. */

@@ -1,7 +1,7 @@
 // Tells headings from text by a document-wide view: the body's style, numbering, and bookmarks, which also give the levels.
 import type { Bookmark } from '../source/page-model.ts';
 import type { Draft, TextDraft } from './blocks.ts';
-import { isCaption, numberingDepth } from './markers.ts';
+import { isCaption, isNumberedCaption, numberingDepth } from './markers.ts';
 
 const MAX_LINES = 4;
 const MAX_LENGTH = 220;
@@ -38,7 +38,8 @@ export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
     // Items and tables do not say their face.
     if (entry.style.font === '') entry.style = style;
     // A page may be a heading and a table.
-    entry.count += draft.kind === 'table' ? draft.letters : draft.text.length;
+    // References at the end of a text may be longer than what is left of it on their page (fixtures/pdf/references.pdf).
+    entry.count += draft.kind === 'table' ? draft.letters : draft.text.length * (draft.kind === 'item' ? 0.5 : 1);
     counts.set(key, entry);
   }
   let best: { count: number; style: BodyStyle } | undefined;
@@ -56,11 +57,62 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
       draft.kind === 'text' && (draft.style.bold || draft.style.size > body.size * 1.02) ? [normalise(draft.text)] : [],
     ),
   );
+  const labels = figureLabels(drafts);
   const found: TextDraft[] = [];
   drafts.forEach((draft, index) => {
-    if (draft.kind === 'text' && isHeading(draft, body, outline, shown, drafts[index + 1])) found.push(draft);
+    if (draft.kind !== 'text' || labels.has(draft)) return;
+    if (isHeading(draft, body, outline, shown, drafts[index + 1]) || isCentredCapitals(draft, body, drafts, index))
+      found.push(draft);
   });
-  return setLevels(dropRuns(found, drafts, body, outline), outline, body);
+  const kept = dropRuns(found, drafts, body, outline);
+  return setLevels(kept, outline, body, kept[0] !== undefined && followsText(kept[0], drafts));
+}
+
+/** A line of capitals in the middle between paragraphs, in whatever face: a name stands under a title instead (fixtures/pdf/references.pdf). */
+function isCentredCapitals(draft: TextDraft, body: BodyStyle, drafts: readonly Draft[], index: number): boolean {
+  const { style, text } = draft;
+  const runs = (one: Draft | undefined) =>
+    one?.kind === 'item' || one?.kind === 'formula' || (one?.kind === 'text' && one.lines > 1 && !one.centred);
+  return (
+    style.capitals &&
+    draft.centred &&
+    draft.lines === 1 &&
+    style.size >= body.size * 0.75 &&
+    draft.gapAbove > 0.8 &&
+    draft.gapBelow > 0.4 &&
+    text.length <= 60 &&
+    /\p{L}{4}/u.test(text) &&
+    !/[.,;:]$/.test(text) &&
+    runs(drafts[index - 1]) &&
+    runs(drafts[index + 1])
+  );
+}
+
+/** Text that is set flush against a figure's left side, in several pieces of unlike length: a chart's categories (fixtures/pdf/upright-axis.pdf). */
+function figureLabels(drafts: readonly Draft[]): ReadonlySet<Draft> {
+  const labels = new Set<Draft>();
+  for (const figure of drafts) {
+    if (figure.kind !== 'figure') continue;
+    const beside = drafts.filter(
+      (draft): draft is TextDraft =>
+        draft.kind === 'text' &&
+        draft.pageIndex === figure.pageIndex &&
+        draft.box.y0 > figure.box.y0 - draft.style.size &&
+        draft.box.y1 < figure.box.y1 + draft.style.size &&
+        draft.box.x1 <= figure.box.x0 + 1 &&
+        figure.box.x0 - draft.box.x1 < draft.style.size * 3,
+    );
+    const ends = beside.map((draft) => draft.box.x1);
+    const starts = beside.map((draft) => draft.box.x0);
+    const size = beside[0]?.style.size ?? 0;
+    if (
+      beside.length >= 4 &&
+      Math.max(...ends) - Math.min(...ends) < size * 0.3 &&
+      Math.max(...starts) - Math.min(...starts) > size * 2
+    )
+      for (const draft of beside) labels.add(draft);
+  }
+  return labels;
 }
 
 /** Four and more lines in a row that only look like headings, with nothing under them: an address, a title page's small print. */
@@ -110,6 +162,8 @@ function isHeading(
   const { text, style } = draft;
   if (draft.lines > MAX_LINES || text.length > MAX_LENGTH || !/\p{L}{2}/u.test(text)) return false;
   if (style.monospace) return false;
+  // A table's title in larger type, or in the outline, is still its caption (fixtures/pdf/loud-caption.pdf).
+  if (isNumberedCaption(text)) return false;
   const ratio = style.size / body.size;
   const depth = numberingDepth(text);
   if (
@@ -145,6 +199,7 @@ function isHeading(
     return draft.lines <= 2 && /\p{L}{3}/u.test(text);
   return (
     depth > 0 &&
+    ratio >= 0.9 &&
     /^\S+\s+\p{Lu}/u.test(text) &&
     draft.lines === 1 &&
     draft.gapAbove > 0.6 &&
@@ -152,6 +207,18 @@ function isHeading(
     text.length <= 90 &&
     carriesOn
   );
+}
+
+/** Letters before the first heading that tell a page out of the middle of a text. */
+const TEXT_BEFORE = 400;
+
+function followsText(first: TextDraft, drafts: readonly Draft[]): boolean {
+  let letters = 0;
+  for (const draft of drafts) {
+    if (draft === first) break;
+    if (draft.kind === 'text' || draft.kind === 'item') letters += draft.text.length;
+  }
+  return letters > TEXT_BEFORE;
 }
 
 function styleRank(style: TextDraft['style']): string {
@@ -162,6 +229,7 @@ function setLevels(
   found: readonly TextDraft[],
   outline: ReadonlyMap<string, number>,
   body: BodyStyle,
+  textFirst: boolean,
 ): Map<TextDraft, HeadingMark> {
   const marks = new Map<TextDraft, HeadingMark>();
   if (found.length === 0) return marks;
@@ -172,6 +240,8 @@ function setLevels(
   const candidate = titles[0] as TextDraft;
   const title =
     candidate.pageIndex <= 1 &&
+    // A page out of the middle of a work has no title, unless one stands out.
+    (largest > body.size * 1.15 || !textFirst) &&
     (titles.length === 1 || candidate === first) &&
     (largest > body.size * 1.15 || found.length === 1 || candidate === first)
       ? candidate

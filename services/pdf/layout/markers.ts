@@ -33,9 +33,13 @@ function romanValue(text: string): number {
   return value;
 }
 
-/** Depth of a heading's number: `2` is 1, `2.3` is 2, `Chapter 2` is 1; 0 where there is none. */
+/** Depth of a heading's number: `2` is 1, `2.3` is 2, `Chapter 2` is 1; 0 where there is none: `575 Quay Street` is an address
+ * (fixtures/pdf/address-lines.pdf). */
 export function numberingDepth(text: string): number {
-  const match = /^(?:(\d{1,3}(?:\.\d{1,3}){0,5})\.?|([A-Z](?:\.\d{1,3}){1,4})\.?|([IVXL]{1,6})\.)\s+\S/u.exec(text);
+  const match =
+    /^(?:(\d{1,3}(?:\.\d{1,3}){1,5}|\d{1,3}(?=\.)|\d{1,2})\.?|([A-Z](?:\.\d{1,3}){1,4})\.?|([IVXL]{1,6})\.)\s+\S/u.exec(
+      text,
+    );
   if (match) return (match[1] ?? match[2] ?? 'I').split('.').length;
   return /^(?:chapter|part|section|appendix|annex|article|kapitel|chapitre|cap[ií]tulo)\s+[\dIVXLA-Z]{1,5}\b/i.test(
     text,
@@ -48,6 +52,11 @@ const CAPTION_WORD =
   /^(?:(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|chart|exhibit|box|graph|map|plate)s?\s*|(?:source|note)s?\s*(?=[:.\d]))/i;
 /** What follows it: a number, a capital or Roman one, a colon; `Table of contents` and `Note that` are no captions. */
 const CAPTION_NUMBER = /^(?:\d|[A-Z](?:[.:\d-]|\b)|[IVXLC]+\b|[.:])/;
+
+/** Whether a text begins with a caption's word, number and stop: `Table 14. Ships` is no heading in whatever type. */
+export function isNumberedCaption(text: string): boolean {
+  return isCaption(text) && /^\p{L}+\.?\s*(?:[A-Z]?[.-]?\d+(?:[.-]\d+)*|[IVXLC]+)\s*[.:–—]\s/u.test(text);
+}
 
 /** Whether a text begins as a figure's or table's caption does. */
 export function isCaption(text: string): boolean {

@@ -79,7 +79,16 @@ export function layoutPage(
   const inTables = new Set([...ruled, ...aligned].flatMap((table) => table.sideways));
   const loose = upright.sideways.filter((word) => !inTables.has(word));
   const aside =
-    loose.length === 0 ? [] : draftSideways(page, loose, toDisplayed, vocabulary).map((one) => asStamp(one, body));
+    loose.length === 0
+      ? []
+      : draftSideways(page, loose, toDisplayed, vocabulary).map((one) =>
+          asStamp(
+            one,
+            body,
+            items.flatMap((item) => (item.draft ? [item.box] : [])),
+            upright,
+          ),
+        );
   const edges = furniture.map((one) => furnitureDraft(one, page.index, toDisplayed));
   return [
     ...edges.filter((one) => one.box.y1 <= page.height / 2),
@@ -240,13 +249,32 @@ function draftSideways(
 /** Lines of text that make a page one of running text. */
 const FULL_PAGE_LINES = 8;
 
-/** What runs up the outer margin of a page of text is no part of it: where a copy was fetched, a journal's name (fixtures/pdf/margin-stamp.pdf). */
-function asStamp(draft: Draft, body: readonly Chunk[]): Draft {
+/** Share of the page's sides in which such a line stands. */
+const STAMP_ZONE = 0.15;
+/** Its least length, as a share of the page's height. */
+const STAMP_LENGTH = 0.05;
+
+/**
+ * What runs up the outer margin of a page of text is no part of it: where a copy was fetched, a journal's name (fixtures/pdf/margin-stamp.pdf).
+ * The upright numbers of a chart's axis stand further in (fixtures/pdf/upright-axis.pdf).
+ */
+function asStamp(
+  draft: Draft,
+  body: readonly Chunk[],
+  atoms: readonly Box[],
+  { page, turn, toDisplayed }: UprightPage,
+): Draft {
   if (draft.kind !== 'text') return draft;
   const lines = body.filter((chunk) => chunk.words.length > 2).map((chunk) => chunk.box);
   if (lines.length < FULL_PAGE_LINES) return draft;
-  const text = boundingBox(lines);
-  if (draft.box.x1 > text.x0 && draft.box.x0 < text.x1) return draft;
+  // Across the text and along it, as the page is shown.
+  const spans = (one: Box) =>
+    turn === 90 || turn === 270 ? [one.y0, one.y1, one.x1 - one.x0] : [one.x0, one.x1, one.y1 - one.y0];
+  const [start = 0, end = 0, length = 0] = spans(draft.box);
+  const [textStart = 0, textEnd = 0] = spans(toDisplayed(boundingBox([...lines, ...atoms])));
+  const beside = end <= textStart || start >= textEnd;
+  const inset = Math.min(start, page.width - end);
+  if (!beside || inset > page.width * STAMP_ZONE || length < page.height * STAMP_LENGTH) return draft;
   const { pageIndex, box, ocr, html } = draft;
   return { kind: 'furniture', role: 'page_header', pageIndex, box, ocr, html, text: draft.text };
 }

@@ -272,7 +272,7 @@ function draftGroup(
   if (first.formula) return { kind: 'formula', ...base, text: first.formula.text, latex: first.formula.latex };
   if (group.every((line) => line.monospace) && group.length > 1)
     return { kind: 'code', ...base, text: codeText(group) };
-  if (first.marker) {
+  if (first.marker && !namesNextItem(group, first.marker, below)) {
     const rest = [first.words.slice(1), ...words.slice(1)];
     const html = inlineHtml(rest, context.vocabulary);
     return {
@@ -310,6 +310,16 @@ function draftGroup(
     lastWord,
     firstWord: first.words[0]?.text ?? '',
   };
+}
+
+/** `1) this and 2) that` in a sentence is text, unless the second item follows on a line of its own (fixtures/pdf/jutting-table.pdf). */
+function namesNextItem(group: readonly Line[], marker: Marker, below: Line | undefined): boolean {
+  if (marker.style === 'bullet' || marker.value !== 1) return false;
+  const isNext = (other: Marker | undefined) =>
+    other !== undefined && other.style === marker.style && other.shape === marker.shape && other.value === 2;
+  return (
+    !isNext(below?.marker) && group.some((line) => line.words.slice(1).some((word) => isNext(readMarker(word.text))))
+  );
 }
 
 function plainText(lines: readonly (readonly Word[])[]): string {

@@ -1,0 +1,88 @@
+// Brings the halves of a paragraph together where notes at a column's foot, figures, captions and tables stand between them.
+import type { PagedBlock } from '#shared/document/document.ts';
+import type { Draft } from './blocks.ts';
+
+/** Notes are set this much smaller than the text, or more. */
+const NOTE_SIZE = 0.92;
+
+/** Smaller text that ends a column under text of the document's own size (fixtures/pdf/column-notes.pdf). */
+export function findFootNotes(
+  drafts: readonly Draft[],
+  headings: ReadonlyMap<Draft, unknown>,
+  bodySize: number,
+): Set<Draft> {
+  const notes = new Set<Draft>();
+  const sizeOf = (draft: Draft | undefined) => {
+    if (!draft || headings.has(draft)) return 0;
+    return draft.kind === 'text' ? draft.style.size : draft.kind === 'item' ? draft.size : 0;
+  };
+  const isSmall = (draft: Draft | undefined) => {
+    const size = sizeOf(draft);
+    return size > 0 && size < bodySize * NOTE_SIZE;
+  };
+  for (let at = 1; at < drafts.length; at++) {
+    const above = drafts[at - 1] as Draft;
+    const first = drafts[at] as Draft;
+    if (!isSmall(first) || first.pageIndex !== above.pageIndex) continue;
+    if (above.kind !== 'text' || sizeOf(above) < bodySize * 0.95 || above.lastInColumn) continue;
+    let end = at;
+    while (
+      isSmall(drafts[end]) &&
+      drafts[end]?.pageIndex === first.pageIndex &&
+      !(end > at && startsColumn(drafts[end]))
+    )
+      end++;
+    const next = drafts[end];
+    const last = drafts[end - 1];
+    if (last?.kind === 'text' && !last.lastInColumn) continue;
+    if (next && next.pageIndex === first.pageIndex && !startsColumn(next)) continue;
+    for (const draft of drafts.slice(at, end)) notes.add(draft);
+    at = end;
+  }
+  return notes;
+}
+
+function startsColumn(draft: Draft | undefined): boolean {
+  return draft?.kind === 'text' ? draft.firstInColumn : draft?.kind === 'table' || draft?.kind === 'figure';
+}
+
+/** A block and the blocks of its page in reading order, of which it is one. */
+export interface PlacedBlock {
+  block: PagedBlock;
+  list: PagedBlock[];
+}
+
+/**
+ * Moves two halves of a paragraph next to each other in reading order: what stands between them on one page comes after both, what ends the
+ * first page before the first half, what begins the second page after the second half.
+ * @param after the last block of its page so far
+ * @returns false where they cannot be brought together
+ */
+export function bringTogether(before: PlacedBlock, after: PlacedBlock): boolean {
+  const from = before.list.indexOf(before.block);
+  const to = after.list.indexOf(after.block);
+  if (before.list === after.list) {
+    if (before.list.slice(from + 1, to).some(isShown)) {
+      after.list.splice(to, 1);
+      before.list.splice(from + 1, 0, after.block);
+    }
+    return true;
+  }
+  const last = before.list.findLastIndex(isShown);
+  if (last > from) {
+    // It carries on a block itself: it stays by that one.
+    if (before.block.continues !== undefined) return false;
+    before.list.splice(last + 1, 0, before.block);
+    before.list.splice(from, 1);
+  }
+  const first = after.list.findIndex(isShown);
+  if (first < to) {
+    after.list.splice(to, 1);
+    after.list.splice(first, 0, after.block);
+  }
+  return true;
+}
+
+function isShown(block: PagedBlock): boolean {
+  return !block.furniture;
+}
