@@ -7,6 +7,7 @@ import type { PayloadRef, PayloadStore } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { Job } from '#shared/contract/jobs.ts';
 import { BOUNDARY, errorBody, parse, send, successData } from '#test/harness/client.ts';
+import type { TeamClaims } from '../limits/lease.ts';
 import { type Converter, echo, startTestGateway, type TestGateway } from '../testing/harness.ts';
 
 const html = '<!doctype html><title>x</title><p>Hello';
@@ -191,14 +192,17 @@ test('concurrency: one works, one waits and is told so, one is refused', async (
     await release.promise;
     return { head: { metadata: {}, warnings: [] }, fields: '{}' };
   });
-  const key = await gateway.makeKey({ concurrency: 1, queue: 1 });
+  const key = await gateway.makeKey({ concurrency: 1, queue: 1, team: 'queued' });
   const file = { file: html, fileName: 'a.html', key };
   const first = parse(gateway, file);
   await settled(() => seen.length === 1);
   const second = parse(gateway, file);
-  const team = () => gateway.transport.bus.depth('html');
+  const waiting = async () =>
+    ((await gateway.transport.state.get(`claims.${Buffer.from('queued').toString('hex')}`)) as TeamClaims | undefined)
+      ?.waiting.length;
+  while ((await waiting()) !== 1) await new Promise((resolve) => setTimeout(resolve, 20));
   await new Promise((resolve) => setTimeout(resolve, 100));
-  assert.equal((await team()).running, 1);
+  assert.equal((await gateway.transport.bus.depth('html')).running, 1);
   const third = await parse(gateway, file);
   assert.match(errorBody(third, 429, 'CONCURRENCY_LIMIT_REACHED').error, /^Concurrency limit reached/);
   assert.ok(Number(third.headers['retry-after']) >= 1);
