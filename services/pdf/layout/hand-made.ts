@@ -1,0 +1,94 @@
+// Makes small pages by hand for tests that hold one rule of the layout each.
+import { layoutBatch } from '../convert.ts';
+import type { Bookmark, PageContent, TextStyle, Word } from '../source/page-model.ts';
+import type { Draft } from './blocks.ts';
+import { assembleBlocks } from './document.ts';
+
+export const PLAIN: TextStyle = { font: 'a', size: 10, bold: false, italic: false, monospace: false, color: 0 };
+export const BOLD: TextStyle = { ...PLAIN, font: 'b', bold: true };
+export const ITALIC: TextStyle = { ...PLAIN, font: 'i', italic: true };
+export const MONO: TextStyle = { ...PLAIN, font: 'm', monospace: true };
+export const sized = (size: number, style = PLAIN): TextStyle => ({ ...style, size });
+
+let count = 0;
+
+/** Words of 5 points a letter and 5 between them, whatever the type, on the baseline `y`. */
+export function line(x: number, y: number, text: string, style = PLAIN): Word[] {
+  let at = x;
+  return text.split(' ').map((part) => {
+    const box = { x0: at, x1: at + part.length * 5, y0: y - style.size * 0.78, y1: y + style.size * 0.22 };
+    at = box.x1 + 5;
+    return {
+      text: part,
+      box,
+      baseline: y,
+      style,
+      direction: 0,
+      spaceBefore: true,
+      invisible: false,
+      index: count++,
+    };
+  });
+}
+
+const TELL =
+  'the keeper counts every ship that passes between two bells of a watch and notes it in his long grey book of'.split(
+    ' ',
+  );
+
+/** A line of prose of exactly so many letters, with no capital and no stop. */
+export function filled(letters: number, seed = 0): string {
+  let text = TELL[seed % TELL.length] ?? '';
+  for (let n = seed + 1; ; n++) {
+    const word = TELL[n % TELL.length] ?? '';
+    if (text.length + 1 + word.length + 2 > letters) break;
+    text += ` ${word}`;
+  }
+  const rest = letters - text.length - 1;
+  return rest > 0 ? `${text} ${'lamplights'.slice(0, rest)}` : text;
+}
+
+/** Lines of prose of 60 letters, 12 points apart: from x to x + 300. */
+export const prose = (x: number, y: number, lines: number, style = PLAIN, pace = 12): Word[] =>
+  Array.from({ length: lines }, (_, n) => line(x, y + n * pace, filled(60, n * 3), style)).flat();
+
+function page(index: number, words: Word[], more: Partial<PageContent>): PageContent {
+  return {
+    index,
+    width: 600,
+    height: 800,
+    words,
+    rulings: [],
+    regions: [],
+    images: [],
+    objects: words.length,
+    glyphs: 1,
+    unmappedGlyphs: 0,
+    ...more,
+  };
+}
+
+export function draftPages(pages: readonly Word[][], more: Partial<PageContent> = {}): Draft[] {
+  return layoutBatch(
+    pages.map((words, index) => ({
+      content: page(index, words, more),
+      source: 'native_text',
+      status: 'ok',
+      renderWidth: null,
+      renderHeight: null,
+    })),
+    new Set(),
+  );
+}
+
+export const texts = (words: Word[], more: Partial<PageContent> = {}): string[] =>
+  draftPages([words], more).map((draft) => ('text' in draft ? draft.text : draft.kind));
+
+/** Each block of a document as `type html`; `+` before one that carries on the block before it, `~` before furniture. */
+export function blocksOf(pages: readonly Word[][], bookmarks: readonly Bookmark[] = []): string[] {
+  const frames = new Map(pages.map((_, index) => [index, { width: 600, height: 800, source: 'native_text' }]));
+  const { pages: found } = assembleBlocks(draftPages(pages), frames, bookmarks, new Set());
+  return [...found.values()]
+    .flat()
+    .map((one) => `${one.furniture ? '~' : ''}${one.continues === undefined ? '' : '+'}${one.type} ${one.html}`);
+}

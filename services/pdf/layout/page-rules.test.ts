@@ -1,0 +1,151 @@
+// Holds each rule on columns, running heads and feet, and pictures on a page made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TextStyle, Word } from '../source/page-model.ts';
+import { cutColumns } from './columns.ts';
+import { blocksOf, draftPages, line, PLAIN, prose, sized } from './hand-made.ts';
+
+const furniture = (...pages: Word[][]) =>
+  blocksOf(pages).flatMap((one) => (one.startsWith('~') ? [one.replace(/<[^>]+>/g, '').replace(/^~\S+ /, '')] : []));
+/** A row at the edge of a page of text. */
+const at = (y: number, text: string, style: TextStyle = PLAIN, x = 200) => line(x, y, text, style);
+const page = (...rows: Word[][]) => [...rows.flat(), ...prose(50, 100, 14)];
+
+test('running heads: repeated at one height, on enough pages, near the edge', () => {
+  const pages = (times: number, of: number, y: (n: number) => number) =>
+    furniture(...Array.from({ length: of }, (_, n) => page(...(n < times ? [at(y(n), 'The log')] : [])))).length;
+  assert.equal(
+    pages(3, 3, () => 40),
+    3,
+  );
+  assert.equal(
+    pages(2, 10, () => 40),
+    0,
+    'on two pages of ten',
+  );
+  assert.equal(
+    pages(2, 2, (n) => 40 + n * 30),
+    0,
+    'at two heights',
+  );
+  const middle = (n: number) => [...prose(50, 100, 5), ...line(200, 230, 'The log'), ...prose(50 + n, 300, 9)];
+  assert.deepEqual(furniture(middle(0), middle(1), middle(2)), [], 'far from the edge');
+});
+
+test('page numbers: set apart, also behind a speck, but not within a title', () => {
+  assert.deepEqual(furniture(page(at(780, '7'))), ['7']);
+  assert.deepEqual(furniture(page(at(88, '12', PLAIN, 50))), [], 'on the text');
+  assert.deepEqual(furniture(page(at(20, '~'), at(45, '7', sized(8)))), ['~', '7']);
+  assert.deepEqual(furniture(page(at(30, 'Harbours', sized(20)), at(60, '7'))), [], 'under a title');
+  assert.deepEqual(
+    furniture(page(at(30, 'The old light'), at(60, '7'))),
+    [],
+    'under a line of the text\u2019s own type',
+  );
+});
+
+test('rows of one page: small and apart at the edge, but no caption, sentence or line that stands on the text', () => {
+  assert.deepEqual(furniture(page(at(780, 'Harbour congress', sized(8)))), ['Harbour congress']);
+  assert.deepEqual(furniture(page(at(780, 'Counted from the light.', sized(8)))), []);
+  assert.deepEqual(furniture(page(at(30, 'Figure 3: Gulls', sized(8)))), []);
+  assert.deepEqual(furniture([...at(40, 'Harbour congress', sized(5)), ...prose(50, 51, 14)]), []);
+  const fetched = 'Downloaded from harbours.example on Monday 7';
+  assert.deepEqual(furniture(page(at(780, fetched))), [fetched]);
+});
+
+test('pieces at both margins of a full page are a running head where one is a number', () => {
+  const head = (left: string, right: string, to = 350) => [
+    ...line(50, 80, left),
+    ...line(to - right.length * 5, 80, right),
+  ];
+  const full = (...of: Parameters<typeof head>) => furniture([...head(...of), ...prose(50, 104, 14)]).length;
+  assert.equal(full('212', 'Harbours'), 1);
+  assert.equal(full('Gulls', 'Harbours'), 0);
+  assert.equal(full('212', 'Harbours', 250), 0, 'not at the margin');
+  assert.equal(furniture([...head('212', 'Harbours'), ...prose(50, 104, 5)]).length, 0, 'a page of few lines');
+});
+
+const item = (x0: number, x1: number, y: number, words: number, more = {}) => ({
+  box: { x0, x1, y0: y, y1: y + 10 },
+  words,
+  size: 10,
+  atom: false,
+  ...more,
+});
+const ROWS = [20, 32, 44, 56, 68];
+const columns = (left: (y: number) => object[], right: (y: number) => object[], rows = ROWS) =>
+  cutColumns(rows.flatMap((y) => [...left(y), ...right(y)]) as ReturnType<typeof item>[]).length;
+
+test('columns: a gutter of some width, lines that fill their column with words, more than two of them', () => {
+  const right = (y: number) => [item(290, 500, y, 7)];
+  assert.equal(
+    columns((y) => [item(50, 265, y, 7)], right),
+    2,
+  );
+  assert.equal(
+    columns((y) => [item(50, 287, y, 7)], right),
+    1,
+    'no gutter',
+  );
+  assert.equal(
+    columns(
+      (y) => [item(50, 265, y, 3)],
+      (y) => [item(290, 500, y, 3)],
+      [20, 32],
+    ),
+    1,
+    'two short lines',
+  );
+  assert.equal(
+    columns((y) => [item(50, y === 20 ? 265 : 110, y, 3)], right),
+    1,
+    'ragged cells',
+  );
+  assert.equal(
+    columns((y) => [item(50, 265, y, 1)], right),
+    1,
+    'one word a line',
+  );
+  const pieces = (y: number) => [item(290, 380, y, 2), item(420, 500, y, 2)];
+  assert.equal(
+    columns((y) => [item(50, 265, y, 7)], pieces),
+    2,
+    'justified lines in pieces',
+  );
+});
+
+test('a picture beside text is a column', () => {
+  const picture = { ...item(50, 265, 20, 0, { atom: true, size: 0 }), box: { x0: 50, x1: 265, y0: 20, y1: 60 } };
+  const words = ROWS.map((y) => item(290, 500, y, 7));
+  assert.equal(cutColumns([picture, item(50, 90, 66, 1), ...words]).length, 2);
+});
+
+test('pictures: neither specks nor threads nor what lies under text; strips are one', () => {
+  const figures = (...boxes: readonly (readonly [number, number, number, number])[]) => {
+    const images = boxes.map(([x0, y0, x1, y1]) => ({ box: { x0, y0, x1, y1 }, pixelWidth: 9, pixelHeight: 9 }));
+    return draftPages([prose(50, 100, 5)], { images }).filter((draft) => draft.kind === 'figure').length;
+  };
+  assert.equal(figures([100, 300, 300, 400]), 1);
+  assert.equal(figures([100, 300, 130, 330]), 0, 'a speck');
+  assert.equal(figures([100, 300, 500, 312]), 0, 'a thread');
+  assert.equal(figures([100, 300, 300, 350], [100, 351, 300, 400]), 1, 'strips');
+  assert.equal(figures([40, 80, 400, 200]), 0, 'under text');
+});
+
+test('sideways text is a stamp only beside a page of text, outside of its margins', () => {
+  const stamp = (lines: number, x: number) => {
+    const words = line(0, 0, 'fetched on Monday').map(
+      (word, n): Word => ({
+        ...word,
+        direction: 270,
+        box: { x0: x, x1: x + 10, y0: 500 - n * 60, y1: 550 - n * 60 },
+        baseline: x + 8,
+      }),
+    );
+    const drafts = draftPages([[...prose(50, 100, lines), ...words]]);
+    return drafts.some((draft) => draft.kind === 'furniture');
+  };
+  assert.ok(stamp(14, 20));
+  assert.ok(!stamp(4, 20));
+  assert.ok(!stamp(14, 200));
+});
