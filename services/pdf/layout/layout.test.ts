@@ -55,6 +55,12 @@ test('right-to-left words are read from the right', () => {
     buildChunks(quoted).map((chunk) => chunkText(chunk.words)),
     ['say שלום עולם twice'],
   );
+  // A long address does not turn the line in which it stands.
+  const address = line(20, [10, 'keeper@harbour.example'], [126, 'נמל'], [144, 'שומר']);
+  assert.deepEqual(
+    buildChunks(address).map((chunk) => chunkText(chunk.words)),
+    ['שומר נמל keeper@harbour.example'],
+  );
 });
 
 test('columns of prose are cut, a heading over both stays first, short cells side by side are not cut', () => {

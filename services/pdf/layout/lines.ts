@@ -114,13 +114,13 @@ function direction(word: Word): -1 | 0 | 1 {
 }
 
 /**
- * Puts the words of a line, given from left to right, in the order in which they are read: by the direction of most letters, and runs of the other
+ * Puts the words of a line, given from left to right, in the order in which they are read: by the direction of most words, and runs of the other
  * direction the other way round (fixtures/pdf/right-to-left.pdf).
  */
 function putInReadingOrder(words: Word[]): void {
   const directions = new Map(words.map((word) => [word, /[\p{L}]/u.test(word.text) ? direction(word) : 0]));
   const of = (word: Word | undefined) => (word ? (directions.get(word) ?? 0) : 0);
-  const sum = words.reduce((total, word) => total + of(word) * word.text.length, 0);
+  const sum = words.reduce((total, word) => total + of(word), 0);
   const base = sum < 0 ? -1 : 1;
   if (base < 0) words.reverse();
   for (let start = 0; start < words.length; start++) {
