@@ -123,14 +123,13 @@ const PLAIN_WORD = /^([a-z]{3,40})[.,;:]?$/;
 /** Adds a page's unbroken words. */
 export function learnWords(vocabulary: Vocabulary, lines: readonly (readonly Word[])[]): void {
   for (const line of lines)
-    line.forEach((word, index) => {
-      if (index === line.length - 1 && /[-\u00ad\u2010]$/.test(word.text)) return;
+    for (const word of line) {
       const plain = PLAIN_WORD.exec(word.text)?.[1];
       if (plain !== undefined) {
         if (vocabulary.size < 500_000) vocabulary.add(plain);
-        return;
+        continue;
       }
       for (const [part] of word.text.toLowerCase().matchAll(/[\p{L}-]{3,40}/gu))
         if (vocabulary.size < 500_000) vocabulary.add(part);
-    });
+    }
 }

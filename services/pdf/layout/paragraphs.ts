@@ -147,7 +147,7 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   // A blank line inside code is code (fixtures/pdf/code-blank-line.pdf).
   if (above.monospace && line.monospace && gap > 0 && gap < size * CODE_GAP) return 'none';
   const limit = Math.max(Math.min(usual * 1.28, size * 2.4), size * 1.05);
-  if (gap > limit || gap < -size * 0.5) return 'paragraph';
+  if (gap > limit) return 'paragraph';
   if (line.marker && isItemStart(line, above, group)) return 'paragraph';
   // A line of a table of contents ends with its leader and page.
   if (/(?:\.\s?){4,}\s*[\divxl]+$/.test(chunkText(above.words.slice(-12)))) return 'paragraph';
@@ -176,9 +176,7 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   // A short line all in italics after a sentence that happens to end at the margin.
   if (line.italic && !above.italic && endsSentence(above) && column.right - line.box.x1 > size) return 'paragraph';
   if (above.monospace !== line.monospace) return 'paragraph';
-  if (line.monospace) return 'none';
   const first = group[0] ?? above;
-  const head = first.marker ? (first.words[1]?.box.x0 ?? first.box.x0) : first.box.x0;
   if (!first.marker) {
     const indent = line.box.x0 - above.box.x0;
     // An indented line after full lines at the margin begins a paragraph; the second line of a hanging one does not.
@@ -193,11 +191,10 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
     if (indent < -size * 0.8 && group.length > 1 && !isCentred(line, above)) return 'paragraph';
   } else if (
     // Left of its marker an item goes on only where its first line alone is indented and full.
-    (line.box.x0 < first.box.x0 - size * 0.5 &&
-      (group.length > 1
-        ? line.box.x0 < above.box.x0 - size * 0.5
-        : endsSentence(above) || column.right - above.box.x1 > size * 4)) ||
-    (line.box.x0 < head - size * 0.8 && endsSentence(above) && column.right - above.box.x1 > size * 4)
+    line.box.x0 < first.box.x0 - size * 0.5 &&
+    (group.length > 1
+      ? line.box.x0 < above.box.x0 - size * 0.5
+      : endsSentence(above) || column.right - above.box.x1 > size * 4)
   ) {
     return 'paragraph';
   }
