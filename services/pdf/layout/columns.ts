@@ -1,4 +1,5 @@
 // Cuts a page into columns and gives its pieces in reading order: an XY-cut that is driven by gutters with prose on both sides.
+// Pages made by hand that need its rules: page-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 
 /** Width of a gutter in type sizes. */

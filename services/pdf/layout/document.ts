@@ -1,4 +1,5 @@
 // From the drafts of all pages to the blocks of the document: headings, joins over breaks, lists, captions and their HTML.
+// Pages made by hand that need its rules: paragraph-rules.test.ts; files that do are named where the rule stands.
 import type { PagedBlock } from '#shared/document/document.ts';
 import type { Box } from '../source/geometry.ts';
 import type { Bookmark } from '../source/page-model.ts';

@@ -1,4 +1,5 @@
 // Tells headings from text by a document-wide view: the body's style, numbering, and bookmarks, which also give the levels.
+// Pages made by hand that need its rules: heading-rules.test.ts; files that do are named where the rule stands.
 import type { Bookmark } from '../source/page-model.ts';
 import type { Draft, TextDraft } from './blocks.ts';
 import { isCaption, isNumberedCaption, numberingDepth } from './markers.ts';

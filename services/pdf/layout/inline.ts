@@ -1,4 +1,5 @@
 // Turns words into inline HTML: spaces, emphasis, superscripts, links, and hyphens at line ends.
+// Pages made by hand that need its rules: paragraph-rules.test.ts; files that do are named where the rule stands.
 import type { Word } from '../source/page-model.ts';
 import { spaceBetween } from './lines.ts';
 

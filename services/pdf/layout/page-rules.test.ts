@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TextStyle, Word } from '../source/page-model.ts';
 import { cutColumns } from './columns.ts';
-import { blocksOf, draftPages, line, PLAIN, prose, sized } from './hand-made.ts';
+import { blocksOf, draftPages, filled, line, PLAIN, prose, sized } from './hand-made.ts';
 
 const furniture = (...pages: Word[][]) =>
   blocksOf(pages).flatMap((one) => (one.startsWith('~') ? [one.replace(/<[^>]+>/g, '').replace(/^~\S+ /, '')] : []));
@@ -28,13 +28,19 @@ test('running heads: repeated at one height, on enough pages, near the edge', ()
     0,
     'at two heights',
   );
-  const middle = (n: number) => [...prose(50, 100, 5), ...line(200, 230, 'The log'), ...prose(50 + n, 300, 9)];
+  const middle = (n: number) => [...line(200, 230, 'The log'), ...prose(50 + n, 300, 9)];
   assert.deepEqual(furniture(middle(0), middle(1), middle(2)), [], 'far from the edge');
 });
 
 test('page numbers: set apart, also behind a speck, but not within a title', () => {
   assert.deepEqual(furniture(page(at(780, '7'))), ['7']);
   assert.deepEqual(furniture(page(at(88, '12', PLAIN, 50))), [], 'on the text');
+  assert.deepEqual(furniture(page(at(40, '7', sized(20)))), [], 'of a chapter');
+  assert.deepEqual(
+    furniture(page(at(40, 'Harbours', sized(8)), at(58, '7'))),
+    ['Harbours', '7'],
+    'under a row that may be one',
+  );
   assert.deepEqual(furniture(page(at(20, '~'), at(45, '7', sized(8)))), ['~', '7']);
   assert.deepEqual(furniture(page(at(30, 'Harbours', sized(20)), at(60, '7'))), [], 'under a title');
   assert.deepEqual(
@@ -58,11 +64,16 @@ test('pieces at both margins of a full page are a running head where one is a nu
     ...line(50, 80, left),
     ...line(to - right.length * 5, 80, right),
   ];
-  const full = (...of: Parameters<typeof head>) => furniture([...head(...of), ...prose(50, 104, 14)]).length;
+  const text = (first: string) => [...line(50, 104, first), ...prose(50, 116, 14)];
+  const full = (...of: Parameters<typeof head>) => furniture([...head(...of), ...text(`The ${filled(56)}`)]).length;
   assert.equal(full('212', 'Harbours'), 1);
   assert.equal(full('Gulls', 'Harbours'), 0);
   assert.equal(full('212', 'Harbours', 250), 0, 'not at the margin');
+  assert.equal(full('212', filled(53)), 0, 'not apart');
   assert.equal(furniture([...head('212', 'Harbours'), ...prose(50, 104, 5)]).length, 0, 'a page of few lines');
+  const near = (first: string) => [...line(50, 92, '212'), ...line(310, 92, 'Harbours'), ...text(first)];
+  assert.equal(furniture(near(filled(60))).length, 1, 'on a text that goes on from the page before');
+  assert.equal(furniture(near(`The ${filled(56)}`)).length, 0, 'on a text that begins');
 });
 
 const item = (x0: number, x1: number, y: number, words: number, more = {}) => ({
@@ -112,6 +123,42 @@ test('columns: a gutter of some width, lines that fill their column with words, 
     2,
     'justified lines in pieces',
   );
+});
+
+test('one line beside many is no column', () => {
+  const one = [item(50, 265, 20, 7), ...[20, 32, 44].map((y) => item(290, 500, y, 7))];
+  assert.equal(cutColumns(one).length, 1);
+});
+
+test('rows of cards are rows of the stream with white space between, the last may be short; single lines are columns', () => {
+  /** Items by name in the order in which they are painted, and read. */
+  const read = (places: Record<string, readonly [x: number, y: number, letters?: number]>) => {
+    const items = Object.entries(places).map(([name, [x, y, letters = 40]], order) => ({
+      ...item(x, x + 210, y, 7, { order, letters }),
+      name,
+    }));
+    return cutColumns(items)
+      .flatMap((column) => column.items.map((one) => one.name))
+      .join('');
+  };
+  const top = { a: [50, 20], b: [50, 32], c: [290, 20], d: [290, 32] } as const;
+  const row = (y: number) => ({ e: [50, y], f: [50, y + 12], g: [290, y], h: [290, y + 12] }) as const;
+  assert.equal(read({ ...top, ...row(60) }), 'abcdefgh');
+  assert.equal(read({ ...top, ...row(44) }), 'abefcdgh', 'no white space between');
+  assert.equal(read({ ...top, ...row(60), i: [50, 100], j: [50, 112] }), 'abcdefghij', 'a short last row');
+  const late = {
+    a: top.a,
+    b: top.b,
+    c: top.c,
+    e: [50, 60],
+    d: [290, 32, 5],
+    f: [50, 72],
+    g: [290, 60],
+    h: [290, 72],
+  } as const;
+  assert.equal(read(late), 'abcdefgh', 'a few letters painted late');
+  const lines = { a: [50, 20], b: [290, 20], c: [50, 40], d: [290, 40], e: [50, 60], f: [290, 60] } as const;
+  assert.equal(read(lines), 'acebdf');
 });
 
 test('a picture beside text is a column', () => {

@@ -1,4 +1,5 @@
 // Joins a column's lines into paragraphs, list items and code by spacing, indent, style and markers.
+// Pages made by hand that need its rules: paragraph-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import type { CodeDraft, DraftStyle, FormulaDraft, ListItemDraft, Marker, TextDraft } from './blocks.ts';
