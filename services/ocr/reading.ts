@@ -1,5 +1,6 @@
 // Reads one page: puts it right (size, side, slope, head), has the engine read it once, and maps the result back to the page's own pixels.
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
+import { withoutEdgeMarks } from './edge-marks.ts';
 import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
 import { enlargeImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
@@ -32,6 +33,8 @@ const ENLARGED_PIXELS = 24_000_000;
 const ENOUGH_DPI = 500;
 const LONGEST_SIDE = 30_000;
 const SMALLEST_SIDE = 8;
+/** Inches from the edge of the image within which a word lies on it. */
+const EDGE_INCHES = 0.01;
 
 interface Prepared {
   image: GreyImage;
@@ -80,12 +83,13 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number): Pr
   const reading = await readStraight(engine, prepared, survey, slope);
   const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
-  const lines = reading.lines.map((line) => toPageLine(line, prepared.scale, size));
+  const read = withoutEdgeMarks(reading.lines, reading.image, Math.ceil(prepared.dpi * EDGE_INCHES));
+  const lines = read.map((line) => toPageLine(line, prepared.scale, size));
   return {
     ...size,
     rotation: reading.turn,
     ...(slope === 0 ? {} : { skew: (slope * 180) / Math.PI }),
-    confidence: meanConfidence(reading.lines),
+    confidence: meanConfidence(read),
     lines,
     rulings: findRulings(reading.image, prepared.dpi)
       .map((box) => placeBox(box, prepared.scale, size))
