@@ -44,6 +44,9 @@ function settingsFor(models: ReadonlyMap<string, string>): NativeSettings | unde
     : undefined;
 }
 
+/** The memory file system has no room for a page: a container's holds 64 MiB unless it says otherwise, and pages are read side by side. */
+const isFull = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOSPC';
+
 export class NativeEngine extends Engine {
   readonly #settings: NativeSettings;
   /** One process for each way to look at pages: pages that need a second look seldom come alone. */
@@ -116,7 +119,13 @@ export class NativeEngine extends Engine {
   override async read(image: GreyImage, view: View): Promise<ReadLine[]> {
     const bitmap = greyBitmap(image, view.dpi);
     const variables = { tessedit_pageseg_mode: view.segmentation, thresholding_method: view.thresholding };
-    return this.#watched((await this.#open(variables)) ?? new SinglePage(this.#settings, variables), bitmap);
+    const stream = await this.#open(variables);
+    try {
+      if (stream) return await this.#watched(stream, bitmap);
+    } catch (error) {
+      if (!isFull(error)) throw error;
+    }
+    return this.#watched(new SinglePage(this.#settings, variables), bitmap);
   }
 
   /** A reading that is ended where it costs too much. */
