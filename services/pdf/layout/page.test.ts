@@ -296,3 +296,16 @@ test('a caption has a number or a colon after its word', () => {
   for (const text of ['Table of contents', 'Note that the book value', 'Map the coast first', 'Figures show it'])
     assert.ok(!isCaption(text), text);
 });
+
+test('lines of a table of contents stay apart, whatever their pages are called', () => {
+  const entries = [
+    'Lights of the coast .......... 12',
+    'Bills of material ............ A',
+    'Sounding tables ............ B-2',
+  ];
+  const drafts = draftsOf(entries.flatMap((text, n) => line(60, 300 + n * 12, text)));
+  assert.deepEqual(
+    drafts.map((draft) => ('text' in draft ? draft.text : draft.kind)),
+    entries,
+  );
+});
