@@ -112,5 +112,8 @@ test('letters stay as text before the item, numbers that do not begin at one are
     ]),
     '<ol start="4"><li>x</li><li>y</li></ol>',
   );
+  const bullet = { style: 'bullet' as const, shape: '•', value: 1 };
+  const uneven = [10, 12].map((indent) => ({ ...item({ ...bullet, style: 'decimal' }, 'x'), marker: bullet, indent }));
+  assert.equal(listHtml(uneven), '<ul><li>x</li><li>x</li></ul>', 'indents that differ by a hair');
   assert.equal(listHtml([item({ style: 'lower-alpha', shape: '()', value: 2 }, 'x')]), '<ul><li>(b) x</li></ul>');
 });
