@@ -107,6 +107,29 @@ describe('a job loop', () => {
     await slow.close();
   });
 
+  test('bytes in memory are stored anew when a store that was away is back, and not past their time', async () => {
+    const bytes = Buffer.alloc(TRANSPORT_LIMITS.inlinePayloadBytes * 3, 9);
+    const inner = transport.payloads;
+    let away = 2;
+    const payloads: PayloadStore = {
+      get: (ref, options) => inner.get(ref, options),
+      delete: (ref) => inner.delete(ref),
+      close: () => inner.close(),
+      put: async (source, options) => {
+        if (away-- > 0) throw new BusUnavailableError('away');
+        return inner.put(source, options);
+      },
+    };
+    const stored = await packPayload(payloads, bytes, { volatile: false, until: Date.now() + 60_000 });
+    assert.deepEqual(Buffer.from(await readPayload(inner, stored)), bytes);
+    await releasePayload(inner, stored);
+    away = Number.POSITIVE_INFINITY;
+    for (const until of [Date.now() + 300, undefined])
+      await assert.rejects(packPayload(payloads, bytes, { volatile: false, ...(until ? { until } : {}) }), {
+        name: 'BusUnavailableError',
+      });
+  });
+
   test('answers 503 with Retry-After where nobody serves the queue', async () => {
     await assert.rejects(
       dispatch(transport, 'csv', job('echo'), { inline: new Uint8Array(0) }, soon(300)),

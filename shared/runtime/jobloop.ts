@@ -75,7 +75,7 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
           job,
           deadline: delivery.deadline,
           volatile: delivery.volatile,
-          payload: await openPayload(transport.payloads, source),
+          payload: await openPayload(transport.payloads, source, { until: delivery.deadline }),
           payloadSize: payloadSize(source),
         }),
         {
@@ -87,7 +87,8 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
           // Asked from the process's socket, which belongs to no job.
           call: (other, otherJob, bytes, started) =>
             span.run(() => {
-              const packing = packPayload(transport.payloads, bytes, { volatile: delivery.volatile });
+              const { volatile, deadline } = delivery;
+              const packing = packPayload(transport.payloads, bytes, { volatile, until: deadline });
               return callOther(options, delivery, other, otherJob, packing, started);
             }),
         },
@@ -180,7 +181,7 @@ async function callOther(
     sent = await packing;
     const result = await dispatch(transport, queue, job, sent, { deadline, signal, volatile, onStarted });
     got = result.payload;
-    return { ok: true, reply: result.reply, payload: await readPayload(transport.payloads, got) };
+    return { ok: true, reply: result.reply, payload: await readPayload(transport.payloads, got, { until: deadline }) };
   } catch (error) {
     const record = failure(error, queue);
     // The job that asked only sees the record.

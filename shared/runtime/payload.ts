@@ -1,8 +1,12 @@
 // A job's bytes on their way: inside the message while they are small, through the payload store when they are not.
-import type { PayloadRef, PayloadStore } from '../bus/bus.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BusUnavailableError, type PayloadRef, type PayloadStore } from '../bus/bus.ts';
 import { TRANSPORT_LIMITS } from '../contract/limits.ts';
 import { waitBriefly } from './brief-wait.ts';
 import { payloadStored } from './metrics.ts';
+
+/** Between two tries to store where the store is away. */
+const STORE_AGAIN_MS = 250;
 
 export type JobPayload = { inline: Uint8Array } | { ref: PayloadRef };
 
@@ -56,18 +60,24 @@ async function put(
   return { ref };
 }
 
-/** Like `storePayload`, for bytes that are in memory already. */
+/** Like `storePayload`, for bytes that are in memory already: where the store goes away they are stored anew when it is back, up to `until` (epoch milliseconds). */
 export async function packPayload(
   store: PayloadStore,
   bytes: Uint8Array,
-  options: { volatile: boolean },
+  { volatile, until = 0 }: { volatile: boolean; until?: number },
 ): Promise<JobPayload> {
   if (bytes.byteLength <= TRANSPORT_LIMITS.inlinePayloadBytes) return { inline: bytes };
   const chunks = async function* (): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < bytes.byteLength; at += TRANSPORT_LIMITS.objectChunkBytes)
       yield bytes.subarray(at, at + TRANSPORT_LIMITS.objectChunkBytes);
   };
-  return put(store, chunks(), options);
+  for (;;)
+    try {
+      return await put(store, chunks(), { volatile });
+    } catch (error) {
+      if (!(error instanceof BusUnavailableError) || Date.now() + STORE_AGAIN_MS >= until) throw error;
+      await sleep(STORE_AGAIN_MS);
+    }
 }
 
 /** The payload's bytes as they come; `until` as in `PayloadStore.get`. @throws PayloadMissingError */
@@ -83,12 +93,16 @@ export async function openPayload(
   })();
 }
 
-/** The whole payload in memory. @throws PayloadMissingError */
-export async function readPayload(store: PayloadStore, payload: JobPayload): Promise<Uint8Array> {
+/** The whole payload in memory; `until` as in `PayloadStore.get`. @throws PayloadMissingError */
+export async function readPayload(
+  store: PayloadStore,
+  payload: JobPayload,
+  options: { until?: number } = {},
+): Promise<Uint8Array> {
   if ('inline' in payload) return payload.inline;
   const bytes = Buffer.allocUnsafe(payload.ref.size);
   let at = 0;
-  for await (const chunk of await store.get(payload.ref)) {
+  for await (const chunk of await store.get(payload.ref, options)) {
     bytes.set(chunk, at);
     at += chunk.byteLength;
   }
