@@ -1,4 +1,4 @@
-// Zero data retention: one word stands in the bytes, the name and the text of files of many kinds, and is then looked for in all that the product wrote anywhere.
+// `npm run test:hardening`. Zero data retention: one word stands in the bytes, the name and the text of files of many kinds, and is then looked for in all that the product wrote anywhere.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
