@@ -33,7 +33,8 @@ function start(command: readonly string[], stdio: ('pipe' | 'ignore' | number)[]
 }
 
 function tesseract(settings: NativeSettings, variables: Variables): string[] {
-  const all = { tessedit_create_hocr: '1', tessedit_create_txt: '0', hocr_font_info: '0', ...variables };
+  const { tessedit_pageseg_mode: segmentation = '3', ...rest } = variables;
+  const all = { tessedit_create_hocr: '1', tessedit_create_txt: '0', hocr_font_info: '0', ...rest };
   return [
     'tesseract',
     '-',
@@ -44,6 +45,9 @@ function tesseract(settings: NativeSettings, variables: Variables): string[] {
     settings.languages,
     '--oem',
     '1',
+    // Not as a variable: the program takes one of 6 for its default, and reads in mode 3 instead.
+    '--psm',
+    segmentation,
     ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]; // prettier-ignore
 }

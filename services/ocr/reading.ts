@@ -1,5 +1,6 @@
 // Reads one page: puts it right (size, side, slope, head), has the engine read it once, and maps the result back to the page's own pixels.
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
+import { rereadCells } from './cells.ts';
 import { withoutEdgeMarks } from './edge-marks.ts';
 import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
@@ -83,7 +84,13 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number): Pr
   const reading = await readStraight(engine, prepared, survey, slope);
   const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
-  const read = withoutEdgeMarks(reading.lines, reading.image, Math.ceil(prepared.dpi * EDGE_INCHES));
+  const { image, view } = reading;
+  const print = withoutEdgeMarks(reading.lines, image, Math.ceil(prepared.dpi * EDGE_INCHES));
+  const rulings = findRulings(image, prepared.dpi);
+  const again = engine.unfit
+    ? undefined
+    : await engine.attempt(RETRY_CPU_MS, () => rereadCells(engine, image, print, rulings, view));
+  const read = again ?? print;
   const lines = read.map((line) => toPageLine(line, prepared.scale, size));
   return {
     ...size,
@@ -91,9 +98,7 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number): Pr
     ...(slope === 0 ? {} : { skew: (slope * 180) / Math.PI }),
     confidence: meanConfidence(read),
     lines,
-    rulings: findRulings(reading.image, prepared.dpi)
-      .map((box) => placeBox(box, prepared.scale, size))
-      .filter((ruling) => !runsThrough(ruling, lines)),
+    rulings: rulings.map((box) => placeBox(box, prepared.scale, size)).filter((ruling) => !runsThrough(ruling, lines)),
   };
 }
 
@@ -127,7 +132,7 @@ async function readStraight(
     const turned = turnImage(image, side);
     const straight = slope === 0 ? turned : tiltImage(turned, -slope);
     const reading = await readRightWayUp(engine, straight, view);
-    return { turn: addTurns(side, reading.turn), lines: reading.lines, image: turnImage(straight, reading.turn) };
+    return { turn: addTurns(side, reading.turn), lines: reading.lines, image: turnImage(straight, reading.turn), view };
   };
   if (survey.sideways < SIDEWAYS_CLEAR) return read(0);
   // A page on its side is more often turned clockwise than not; the wrong guess stands on its head, which is found.
@@ -146,6 +151,7 @@ interface Reading {
 interface StraightReading extends Reading {
   /** The page as its lines lie, upright and straightened. */
   image: GreyImage;
+  view: View;
 }
 
 async function readTurned(engine: Engine, image: GreyImage, turn: QuarterTurn, view: View): Promise<Reading> {
