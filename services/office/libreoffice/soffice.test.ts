@@ -16,8 +16,11 @@ const XLS = new URL('../../../fixtures/xls/harbour-report.xls', import.meta.url)
 const PPT = new URL('../../../fixtures/ppt/harbour-report.ppt', import.meta.url);
 const MODULE = new URL('./soffice.ts', import.meta.url).href;
 
+/** Where a LibreOffice of the process lives: on the disk, or in memory since a volatile document came. */
 const foldersOf = (pid: number): string[] =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith(`parsemesh-office-${pid}-`));
+  [tmpdir(), '/dev/shm']
+    .filter((base) => existsSync(base))
+    .flatMap((base) => readdirSync(base).filter((name) => name.startsWith(`parsemesh-office-${pid}-`)));
 const pipes = (): Set<string> => new Set(readdirSync('/tmp').filter((name) => name.startsWith('OSL_PIPE_')));
 
 after(() => closeLibreOffice());
