@@ -26,7 +26,7 @@ export interface Phase {
 const NONE: ReadonlySet<ErrorCode> = new Set();
 const AWAY: ReadonlySet<ErrorCode> = new Set(['REQUEST_TIMEOUT', 'SERVICE_UNAVAILABLE']);
 const POISON: ReadonlySet<ErrorCode> = new Set(['CONVERSION_FAILED']);
-const LONG_TIMEOUT_MS = 60_000;
+const LONG_TIMEOUT_MS = 30_000;
 const MIB = 1024 * 1024;
 /** Holds the jobs of small files and no payload. */
 const FULL_STORE_BYTES = MIB / 4;
