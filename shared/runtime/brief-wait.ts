@@ -2,11 +2,14 @@
 
 const PATIENCE_MS = 200;
 
+/** What may still be waited for once a request's time is up: its answer is owed within 250 ms, and a bus that works takes a few. */
+export const LATE_PATIENCE_MS = 50;
+
 /** Resolves when `tidying` has ended in whatever way, or after a moment; the rest of it goes on unheard. Never rejects. */
-export async function waitBriefly(tidying: Promise<unknown>): Promise<void> {
+export async function waitBriefly(tidying: Promise<unknown>, patienceMs = PATIENCE_MS): Promise<void> {
   await waitUntil(
     tidying.catch(() => undefined),
-    Date.now() + PATIENCE_MS,
+    Date.now() + patienceMs,
   );
 }
 

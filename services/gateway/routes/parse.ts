@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BusUnavailableError, DeadlineError, type Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
-import { orLate, waitBriefly, waitUntil } from '#shared/runtime/brief-wait.ts';
+import { LATE_PATIENCE_MS, orLate, waitBriefly, waitUntil } from '#shared/runtime/brief-wait.ts';
 import { describeCause } from '#shared/runtime/cause.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/log.ts';
@@ -35,7 +35,7 @@ export interface ParseRoute {
 }
 
 /** How long a request waits for the checks before its body is read: a bus that works takes a few milliseconds. */
-const HEAD_START_MS = 200;
+const HEAD_START_MS = 100;
 
 /** A request whose key is known. */
 interface Work {
@@ -210,8 +210,9 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
       throw error;
     } finally {
       const tidied = Promise.allSettled(tidying);
-      // Where the bus is away there is nothing to wait for.
-      if (outcome !== 'SERVICE_UNAVAILABLE') await waitBriefly(tidied);
+      // Where the bus is away there is nothing to wait for, and it may be so where the time ran out.
+      if (outcome === 'REQUEST_TIMEOUT') await waitBriefly(tidied, LATE_PATIENCE_MS);
+      else if (outcome !== 'SERVICE_UNAVAILABLE') await waitBriefly(tidied);
       auditParse(trail, context, facts, outcome);
     }
   };
