@@ -1,7 +1,7 @@
 // Builds the image of every service and puts it where the cluster's nodes find it; run by itself, it does so for all.
-import { copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SERVICE_NAMES } from '#services/registry.ts';
 import { attempt, run } from './command.ts';
@@ -23,14 +23,20 @@ export const imageOf = (service: string, tag = TAG): string => `${REGISTRY}/${RE
  */
 const tool = process.env.IMAGE_TOOL;
 
+/** The folder of the npm that runs here; where the project's own Node runs it, `npm root -g` names one that is not there. */
+async function npmPackage(): Promise<string> {
+  const cli = process.env.npm_execpath ?? (await run('sh', ['-c', 'readlink -f "$(command -v npm)"'])).trim();
+  return dirname(dirname(await realpath(cli)));
+}
+
 /** Debian with this machine's Node 24 and npm: what node:24-bookworm-slim is where there is a registry. */
 async function buildBase(image: string): Promise<void> {
   await run(image, ['debian', 'localhost/debian:12', 'ca-certificates']);
   const context = await mkdtemp(join(tmpdir(), 'parsemesh-base-'));
   try {
-    const npm = (await run('npm', ['root', '-g'])).trim();
+    const npm = await npmPackage();
     await copyFile(process.execPath, join(context, 'node'));
-    await cp(join(npm, 'npm'), join(context, 'npm'), { recursive: true });
+    await cp(npm, join(context, 'npm'), { recursive: true });
     await mkdir(join(context, 'certificates'));
     // The builder may sit behind the same proxy as this machine.
     await copyFile('/etc/ssl/certs/ca-certificates.crt', join(context, 'certificates/ca-certificates.crt'));
