@@ -1,8 +1,8 @@
 // Holds each rule that tells a heading from text, and sets its level, on a page made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BOLD, blocksOf, filled, ITALIC, line, MONO, PLAIN, prose, sized } from '#test/harness/documents/pdf-pages.ts';
 import type { TextStyle, Word } from '../source/page-model.ts';
-import { BOLD, blocksOf, filled, ITALIC, line, MONO, PLAIN, prose, sized } from './hand-made.ts';
 
 /** Prose, then lines in a style with `above` points from the prose's last baseline and 30 points below, then prose. */
 function between(text: string | readonly string[], style: TextStyle, above = 30, pace = style.size * 1.2): Word[] {
@@ -76,14 +76,14 @@ test('four bold lines in a row with nothing under them are no headings', () => {
   assert.deepEqual(heads([...words, ...prose(50, 300, 3)]), []);
 });
 
-test('items count for the size of the text', () => {
-  const items = Array.from({ length: 9 }, (_, n) => line(60, 100 + n * 12, `• ${filled(50, n)}`, sized(9))).flat();
-  const words = [
-    ...items,
+test('items count for the size of the text, and for the text that tells a page out of the middle of a work', () => {
+  const under = (count: number) => [
+    ...Array.from({ length: count }, (_, n) => line(60, 100 + n * 12, `• ${filled(50, n)}`, sized(9))).flat(),
     ...line(50, 240, 'The old light', sized(10)),
     ...line(60, 262, '• gulls and terns', sized(9)),
   ];
-  assert.equal(heads(words).length, 1);
+  assert.deepEqual(heads(under(7)), ['1 The old light']);
+  assert.deepEqual(heads(under(9)), ['2 The old light'], 'the title stands on a page before this one');
 });
 
 test('the title is the first of the largest, on the first pages, larger than the text', () => {

@@ -1,9 +1,9 @@
 // Holds each rule on columns, running heads and feet, and pictures on a page made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { blocksOf, draftPages, filled, line, PLAIN, prose, sized } from '#test/harness/documents/pdf-pages.ts';
 import type { TextStyle, Word } from '../source/page-model.ts';
 import { cutColumns } from './columns.ts';
-import { blocksOf, draftPages, filled, line, PLAIN, prose, sized } from './hand-made.ts';
 
 const furniture = (...pages: Word[][]) =>
   blocksOf(pages).flatMap((one) => (one.startsWith('~') ? [one.replace(/<[^>]+>/g, '').replace(/^~\S+ /, '')] : []));

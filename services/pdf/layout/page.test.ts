@@ -1,70 +1,23 @@
 // Holds the layout of whole pages on small hand-made ones, each for one rule that tells tables, charts, prose and headings apart.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { layoutBatch } from '../convert.ts';
-import type { PageContent, Ruling, TextStyle, Word } from '../source/page-model.ts';
-import type { Draft } from './blocks.ts';
+import {
+  BOLD,
+  draftPages,
+  grids,
+  ITALIC,
+  kinds,
+  PLAIN,
+  painted,
+  rows,
+  rule,
+  line as spaced,
+} from '#test/harness/documents/pdf-pages.ts';
+import type { PageContent, Word } from '../source/page-model.ts';
 import { isCaption } from './markers.ts';
 
-const PLAIN: TextStyle = { font: 'a', size: 10, bold: false, italic: false, monospace: false, color: 0 };
-const BOLD: TextStyle = { ...PLAIN, font: 'b', bold: true };
-const ITALIC: TextStyle = { ...PLAIN, font: 'i', italic: true };
-
-let count = 0;
-/** Words of 5 points a letter on the baseline `y`, `gap` points apart. */
-function line(x: number, y: number, text: string, style = PLAIN, gap = 3): Word[] {
-  let at = x;
-  return text.split(' ').map((part) => {
-    const word: Word = {
-      text: part,
-      box: { x0: at, x1: at + part.length * 5, y0: y - style.size * 0.78, y1: y + style.size * 0.22 },
-      baseline: y,
-      style,
-      direction: 0,
-      spaceBefore: true,
-      invisible: false,
-      index: count++,
-    };
-    at = word.box.x1 + gap;
-    return word;
-  });
-}
-
-const rows = (xs: readonly number[], y: number, cells: readonly (readonly string[])[], pace = 14): Word[] =>
-  cells.flatMap((row, n) => row.flatMap((text, column) => line(xs[column] ?? 0, y + n * pace, text)));
-const rule = (at: number, start: number, end: number): Ruling => ({
-  horizontal: true,
-  at,
-  start,
-  end,
-  thickness: 1,
-  color: 0,
-});
-
-function draftsOf(words: Word[], more: Partial<PageContent> = {}): Draft[] {
-  const content: PageContent = {
-    index: 0,
-    width: 600,
-    height: 800,
-    words,
-    rulings: [],
-    regions: [],
-    images: [],
-    objects: words.length,
-    glyphs: 1,
-    unmappedGlyphs: 0,
-    ...more,
-  };
-  return layoutBatch(
-    [{ content, source: 'native_text', status: 'ok', renderWidth: null, renderHeight: null }],
-    new Set(),
-  );
-}
-const kinds = (drafts: readonly Draft[]) => drafts.map((draft) => draft.kind);
-const grids = (drafts: readonly Draft[]) =>
-  drafts.flatMap((draft) =>
-    draft.kind === 'table' ? [draft.grid.rows.map((row) => row.map((cell) => cell.text))] : [],
-  );
+const line = (x: number, y: number, text: string, style = PLAIN, gap = 3) => spaced(x, y, text, style, gap);
+const draftsOf = (words: Word[], more: Partial<PageContent> = {}) => draftPages([words], more);
 
 const BIRDS = [
   ['Bird', 'Spring', 'Autumn'],
@@ -102,9 +55,9 @@ test('one shaded row of several cells makes a table with the rows above and belo
       [
         ['second', 'corrects the tides', 'the second'],
         ['', 'of every spring', 'and third'],
-      ].map((row) => row),
+      ],
       11,
-    ).filter((word) => word.text !== ''),
+    ),
   ];
   const regions = [{ box: { x0: 55, x1: 420, y0: 305, y1: 321 }, color: 0xeeeeff }];
   assert.deepEqual(grids(draftsOf(words, { regions })), [
@@ -116,11 +69,6 @@ test('one shaded row of several cells makes a table with the rows above and belo
   ]);
 });
 
-const painted = (x0: number, y0: number, x1: number, y1: number, color = 0xeeeeff) => ({
-  box: { x0, y0, x1, y1 },
-  color,
-});
-
 test('lines without a line between their rows are rows by what had room on the line above: a label of two lines is one cell, a group\u2019s name none', () => {
   const cells = [
     ['Bird', 'Spring', 'Autumn'],
@@ -130,9 +78,7 @@ test('lines without a line between their rows are rows by what had room on the l
     ['Tern', '12', '9'],
     ['Heron', '3', '4'],
   ];
-  const words = cells.flatMap((row, n) =>
-    row.flatMap((text, column) => (text === '' ? [] : line([60, 200, 280][column] ?? 0, 300 + n * 12, text))),
-  );
+  const words = rows([60, 200, 280], 300, cells, 12);
   const rulings = [290, 304, 364].map((y) => rule(y, 55, 330));
   assert.deepEqual(grids(draftsOf(words, { rulings })), [
     [
@@ -156,9 +102,7 @@ test('labels that stand on the line of their figures with their last words are w
     ['Western Gull Lot', '', ''],
     ['Of Islands', '1', '194'],
   ];
-  const words = cells.flatMap((row, n) =>
-    row.flatMap((text, column) => (text === '' ? [] : line([60, 145, 225][column] ?? 0, 300 + n * 12, text))),
-  );
+  const words = rows([60, 145, 225], 300, cells, 12);
   const rulings = [290, 304, 390].map((y) => rule(y, 55, 330));
   assert.deepEqual(
     grids(draftsOf(words, { rulings }))[0]?.map((row) => row[0]),

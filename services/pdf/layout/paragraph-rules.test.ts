@@ -1,8 +1,20 @@
 // Holds each rule that joins lines to paragraphs, items and code, and paragraphs over columns and pages, on a page made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  BOLD,
+  blocksOf,
+  draftPages,
+  filled,
+  ITALIC,
+  line,
+  MONO,
+  PLAIN,
+  prose,
+  sized,
+  texts,
+} from '#test/harness/documents/pdf-pages.ts';
 import type { TextStyle, Word } from '../source/page-model.ts';
-import { BOLD, blocksOf, draftPages, filled, ITALIC, line, MONO, PLAIN, prose, sized, texts } from './hand-made.ts';
 import { joinHyphenated } from './inline.ts';
 import { buildChunks, chunkText, groupRows, spaceBetween } from './lines.ts';
 

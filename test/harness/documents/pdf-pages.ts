@@ -1,8 +1,8 @@
-// Makes small pages by hand for tests that hold one rule of the layout each.
-import { layoutBatch } from '../convert.ts';
-import type { Bookmark, PageContent, TextStyle, Word } from '../source/page-model.ts';
-import type { Draft } from './blocks.ts';
-import { assembleBlocks } from './document.ts';
+// Makes small pages by hand, as a PDF engine would read them, for tests that hold one rule of the layout or the tables each.
+import { layoutBatch } from '#services/pdf/convert.ts';
+import type { Draft } from '#services/pdf/layout/blocks.ts';
+import { assembleBlocks } from '#services/pdf/layout/document.ts';
+import type { Bookmark, PageContent, Ruling, TextStyle, Word } from '#services/pdf/source/page-model.ts';
 
 export const PLAIN: TextStyle = { font: 'a', size: 10, bold: false, italic: false, monospace: false, color: 0 };
 export const BOLD: TextStyle = { ...PLAIN, font: 'b', bold: true };
@@ -12,12 +12,12 @@ export const sized = (size: number, style = PLAIN): TextStyle => ({ ...style, si
 
 let count = 0;
 
-/** Words of 5 points a letter and 5 between them, whatever the type, on the baseline `y`. */
-export function line(x: number, y: number, text: string, style = PLAIN): Word[] {
+/** Words of 5 points a letter and `gap` between them, whatever the type, on the baseline `y`. */
+export function line(x: number, y: number, text: string, style = PLAIN, gap = 5): Word[] {
   let at = x;
   return text.split(' ').map((part) => {
     const box = { x0: at, x1: at + part.length * 5, y0: y - style.size * 0.78, y1: y + style.size * 0.22 };
-    at = box.x1 + 5;
+    at = box.x1 + gap;
     return {
       text: part,
       box,
@@ -51,6 +51,43 @@ export function filled(letters: number, seed = 0): string {
 /** Lines of prose of 60 letters, 12 points apart: from x to x + 300. */
 export const prose = (x: number, y: number, lines: number, style = PLAIN, pace = 12): Word[] =>
   Array.from({ length: lines }, (_, n) => line(x, y + n * pace, filled(60, n * 3), style)).flat();
+
+/** Gap between the words of a cell: no wider than a space of its type. */
+const CELL_SPACE = 3;
+
+/** Cells on one baseline a row; an empty text is no cell. */
+export const rows = (
+  xs: readonly number[],
+  y: number,
+  cells: readonly (readonly string[])[],
+  pace = 14,
+  style = PLAIN,
+): Word[] =>
+  cells.flatMap((row, n) =>
+    row.flatMap((text, column) => (text === '' ? [] : line(xs[column] ?? 0, y + n * pace, text, style, CELL_SPACE))),
+  );
+
+export const rule = (at: number, start: number, end: number, thickness = 1): Ruling => ({
+  horizontal: true,
+  at,
+  start,
+  end,
+  thickness,
+  color: 0,
+});
+
+export const painted = (x0: number, y0: number, x1: number, y1: number, color = 0xeeeeff) => ({
+  box: { x0, y0, x1, y1 },
+  color,
+});
+
+export const kinds = (drafts: readonly Draft[]): string[] => drafts.map((draft) => draft.kind);
+
+/** The texts of the cells of each table, by rows. */
+export const grids = (drafts: readonly Draft[]): string[][][] =>
+  drafts.flatMap((draft) =>
+    draft.kind === 'table' ? [draft.grid.rows.map((row) => row.map((cell) => cell.text))] : [],
+  );
 
 function page(index: number, words: Word[], more: Partial<PageContent>): PageContent {
   return {
