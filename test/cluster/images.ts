@@ -53,7 +53,8 @@ async function buildBase(image: string): Promise<void> {
         '',
       ].join('\n'),
     );
-    await run(image, ['build', BASE, context, '--build-arg', 'BASE=localhost/debian:12']);
+    // One layer, because the Debian made from packages has no history, and a builder that keeps layers refuses fewer entries than layers.
+    await run(image, ['build', BASE, context, '--squash', '--build-arg', 'BASE=localhost/debian:12']);
   } finally {
     await rm(context, { recursive: true, force: true });
   }
