@@ -51,6 +51,8 @@ class PdfiumSource implements PageSource {
   readonly #form: FormFields | undefined;
   /** Pages whose annotations are painted, with what went with them. */
   readonly #painted = new Map<number, { links: PageLink[]; shown: Shown[] }>();
+  /** The page that was loaded last; 0 where none is. */
+  #page = 0;
   #closed = false;
 
   constructor(pdfium: Pdfium, file: number, document: number) {
@@ -118,28 +120,34 @@ class PdfiumSource implements PageSource {
     return destination === 0 ? -1 : this.#pdfium.FPDFDest_GetDestPageIndex(this.#document, destination);
   }
 
-  /** Loads a page, runs `work` and lets the page go. */
+  /**
+   * Loads a page and runs `work`. The page stays until the next has been loaded: fonts go with the last page that uses them, and the next page would
+   * read them out of the file again.
+   */
   #withPage<T>(index: number, work: (page: number, crop: Box, rotation: QuarterTurn) => T): T {
     return guarded(() => {
       const pdfium = this.#pdfium;
       const page = pdfium.FPDF_LoadPage(this.#document, index);
       if (page === 0) throw new PageUnreadableError(`page ${index + 1} cannot be loaded`);
-      try {
-        const crop = { x0: 0, y0: 0, x1: pdfium.FPDF_GetPageWidthF(page), y1: pdfium.FPDF_GetPageHeightF(page) };
-        if (pdfium.FPDF_GetPageBoundingBox(page, this.#scratch)) {
-          // FS_RECTF: left, top, right, bottom.
-          const f32 = pdfium.heap.f32;
-          const at = this.#scratch >> 2;
-          crop.x0 = f32[at] ?? 0;
-          crop.y1 = f32[at + 1] ?? 0;
-          crop.x1 = f32[at + 2] ?? 0;
-          crop.y0 = f32[at + 3] ?? 0;
-        }
-        return work(page, crop, ((pdfium.FPDFPage_GetRotation(page) & 3) * 90) as QuarterTurn);
-      } finally {
-        pdfium.FPDF_ClosePage(page);
+      this.#letPageGo();
+      this.#page = page;
+      const crop = { x0: 0, y0: 0, x1: pdfium.FPDF_GetPageWidthF(page), y1: pdfium.FPDF_GetPageHeightF(page) };
+      if (pdfium.FPDF_GetPageBoundingBox(page, this.#scratch)) {
+        // FS_RECTF: left, top, right, bottom.
+        const f32 = pdfium.heap.f32;
+        const at = this.#scratch >> 2;
+        crop.x0 = f32[at] ?? 0;
+        crop.y1 = f32[at + 1] ?? 0;
+        crop.x1 = f32[at + 2] ?? 0;
+        crop.y0 = f32[at + 3] ?? 0;
       }
+      return work(page, crop, ((pdfium.FPDFPage_GetRotation(page) & 3) * 90) as QuarterTurn);
     });
+  }
+
+  #letPageGo(): void {
+    if (this.#page !== 0) this.#pdfium.FPDF_ClosePage(this.#page);
+    this.#page = 0;
   }
 
   async readPage(index: number): Promise<PageContent> {
@@ -236,6 +244,7 @@ class PdfiumSource implements PageSource {
     if (this.#closed) return;
     this.#closed = true;
     guarded(() => {
+      this.#letPageGo();
       this.#form?.close();
       this.#pdfium.FPDF_CloseDocument(this.#document);
       this.#pdfium.free(this.#file);

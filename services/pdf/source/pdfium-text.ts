@@ -23,7 +23,7 @@ interface TextRun {
 
 const NO_STYLE: TextStyle = { font: '', size: 0, bold: false, italic: false, monospace: false, color: 0 };
 
-/** By handle. Of one page only: a font goes with the last page that uses it, and its handle may be another's next. */
+/** By handle. Of one page only: a font goes with the pages that use it, and its handle may be another's next. */
 type FontCache = Map<number, FontFace>;
 
 /** The styles of a page, one object for each, so that words of one style share it. */

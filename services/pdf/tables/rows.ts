@@ -1,6 +1,7 @@
 // Tells which lines of text make up each row of a table, where no line is drawn between the rows: the cheapest reading under one vertical alignment.
 import type { Box } from '../source/geometry.ts';
 import type { Word } from '../source/page-model.ts';
+import { ALIGNMENTS, OpenRow, type Reach, reachOf } from './open-row.ts';
 
 /** Words of one line in one column, or over several. */
 export interface LineCell {
@@ -19,10 +20,6 @@ export interface CellLine {
 /** Lines that one row may hold. */
 const MAX_ROW_LINES = 40;
 const MAX_HEAD_LINES = 6;
-
-/** Where the cells of one row stand against each other. */
-type Alignment = 'top' | 'middle' | 'bottom';
-const ALIGNMENTS: readonly Alignment[] = ['top', 'middle', 'bottom'];
 
 /** What speaks against a reading, in one currency; what a wrapped cell looks like speaks for it. */
 const COST = {
@@ -49,17 +46,14 @@ const COST = {
   wideGap: 4,
   /** A row's end where the lines are as tight as those of one cell. */
   tightEnd: 0.6,
-  /** A cell that is not where the alignment wants it. */
-  misaligned: 0.7,
-  empty: 1,
-  noLabel: 0.6,
-  labelOnly: -0.2,
   /** Two lines of a row that have no column in common. */
   staggered: 0.4,
 } as const;
 
 interface Sheet {
   lines: readonly CellLine[];
+  /** Of the cells of each line. */
+  reaches: Reach[][];
   columns: number;
   /** What it costs to have a cell of line `n` go on one of a line above, by line `n`. */
   joins: { above: number; cost: number }[][];
@@ -140,6 +134,7 @@ function makeSheet(lines: readonly CellLine[], columns: number, bands: readonly 
   for (const pair of pairs) joins[pair.line]?.push({ above: pair.above, cost: joinCost(pair, sheets) });
   return {
     lines,
+    reaches: lines.map((line) => line.cells.map(reachOf)),
     columns,
     joins,
     pitches,
@@ -261,44 +256,43 @@ function joinCost(pair: CellPair, sheets: readonly ColumnSheet[]): number {
 
 /** The grouping of lines `start` to `end` (exclusive) that costs least under the alignment that costs least. */
 function cheapest(sheet: Sheet, start: number, end: number): number[][] {
-  if (end - start === 1) return [[start]];
-  let best: { cost: number; groups: number[][] } | undefined;
-  for (const alignment of ALIGNMENTS) {
-    const found = readUnder(sheet, start, end, alignment);
-    if (!best || found.cost < best.cost - 1e-6) best = found;
-  }
-  return best?.groups ?? [];
-}
-
-function readUnder(
-  sheet: Sheet,
-  start: number,
-  end: number,
-  alignment: Alignment,
-): { cost: number; groups: number[][] } {
   const count = end - start;
-  const costs = new Array<number>(count + 1).fill(Infinity);
-  const from = new Array<number>(count + 1).fill(0);
-  costs[0] = 0;
+  if (count === 1) return [[start]];
+  const readings = ALIGNMENTS.map((alignment) => {
+    const costs = new Float64Array(count + 1).fill(Infinity);
+    costs[0] = 0;
+    return { alignment, costs, from: new Int32Array(count + 1) };
+  });
+  const row = new OpenRow(sheet.columns);
   for (let b = 1; b <= count; b++) {
+    row.clear();
     let inside = 0;
-    // The row is lines a to b, read upwards so that its pairs add up.
+    const ending = endCost(sheet, start + b, end);
+    // The row is lines a to b, read upwards so that its pairs and its cells add up.
     for (let a = b; a >= 1 && b - a < MAX_ROW_LINES; a--) {
+      row.add(sheet.lines[start + a - 1]?.size ?? 0, sheet.reaches[start + a - 1] ?? []);
       if (a < b) inside += pairCost(sheet, start + a - 1, start + b - 1);
-      const before = costs[a - 1] ?? Infinity;
-      if (before === Infinity) continue;
-      const total =
-        before + inside + rowCost(sheet, start + a - 1, start + b - 1, alignment) + endCost(sheet, start + b, end);
-      if (total < (costs[b] ?? Infinity)) {
-        costs[b] = total;
-        from[b] = a - 1;
+      const missing = row.missingCost();
+      for (const { alignment, costs, from } of readings) {
+        const placed = a < b ? row.misalignedCost(alignment) : 0;
+        const total = (costs[a - 1] ?? Infinity) + inside + (placed + missing) + ending;
+        if (total < (costs[b] ?? Infinity)) {
+          costs[b] = total;
+          from[b] = a - 1;
+        }
       }
     }
   }
+  let best = readings[0];
+  for (const reading of readings)
+    if (best && (reading.costs[count] ?? Infinity) < (best.costs[count] ?? Infinity) - 1e-6) best = reading;
   const groups: number[][] = [];
-  for (let b = count; b > 0; b = from[b] ?? 0)
-    groups.unshift(Array.from({ length: b - (from[b] ?? 0) }, (_, n) => start + (from[b] ?? 0) + n));
-  return { cost: costs[count] ?? Infinity, groups };
+  for (let b = count; b > 0; ) {
+    const above = best?.from[b] ?? 0;
+    groups.unshift(Array.from({ length: b - above }, (_, n) => start + above + n));
+    b = above;
+  }
+  return groups;
 }
 
 /** What line `a` adds to a row whose other lines are `a + 1` to `b`: its pair with the next, and the cells that go on from it. */
@@ -316,41 +310,6 @@ function pairCost(sheet: Sheet, a: number, b: number): number {
       cost += join.cost + (apart > Math.max(sheet.tightest * 1.6, size * 1.2) ? COST.hole : 0);
     }
   if (!shared) cost += COST.staggered;
-  return cost;
-}
-
-/** What a row of lines `a` to `b` costs by the places of its cells and by those it has not. */
-function rowCost(sheet: Sheet, a: number, b: number, alignment: Alignment): number {
-  const tops = new Map<number, number>();
-  const bottoms = new Map<number, number>();
-  let top = Infinity;
-  let bottom = -Infinity;
-  let size = 0;
-  for (let n = a; n <= b; n++) {
-    const line = sheet.lines[n] as CellLine;
-    size = Math.max(size, line.size);
-    for (const cell of line.cells) {
-      const y0 = Math.min(...cell.words.map((word) => word.box.y0));
-      const y1 = Math.max(...cell.words.map((word) => word.box.y1));
-      top = Math.min(top, y0);
-      bottom = Math.max(bottom, y1);
-      for (let c = cell.from; c <= cell.to; c++) {
-        tops.set(c, Math.min(tops.get(c) ?? Infinity, y0));
-        bottoms.set(c, Math.max(bottoms.get(c) ?? -Infinity, y1));
-      }
-    }
-  }
-  let cost = 0;
-  if (b > a)
-    for (const [column, y0] of tops) {
-      const y1 = bottoms.get(column) ?? y0;
-      const off =
-        alignment === 'top' ? y0 - top : alignment === 'bottom' ? bottom - y1 : Math.abs(y0 + y1 - top - bottom) / 2;
-      if (off > size * 0.45) cost += COST.misaligned;
-    }
-  cost += (1 - tops.size / sheet.columns) * COST.empty;
-  if (!tops.has(0)) cost += COST.noLabel;
-  else if (tops.size === 1 && sheet.columns > 1) cost += COST.labelOnly;
   return cost;
 }
 

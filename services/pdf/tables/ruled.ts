@@ -165,7 +165,9 @@ function splitOpenRows(
     // Many bands, or few lines in one: only figures are sure to be rows.
     const open = ys.length <= 5 && lines.length >= 4;
     const rows =
-      open || numericShare(textRows(band)) > 0.7 ? openRows(lines, xs.length - 1, (word) => columnOf(word) - 1) : [];
+      open || numericShare(textRows(band)) > 0.7
+        ? openRows(lines, xs.length - 1, (word) => Math.min(xs.length - 2, Math.max(0, columnOf(word) - 1)))
+        : [];
     for (const y of rows.length > 0 ? rows : blankStripes(lines, columnsOf)) addRow(y);
   }
   return result.sort((a, b) => a - b);
