@@ -14,6 +14,7 @@ import { PageReader, type PageRun, type ReadPage } from './page-reader.ts';
 import { openPageSource } from './source/open-page-source.ts';
 import { EngineCrashError, type PageSource } from './source/page-source.ts';
 import { openWithPdfjs } from './source/pdfjs-source.ts';
+import { HeadMemory } from './tables/head-memory.ts';
 
 /** Pages held in memory at once, twice: one run is laid out while the next is read. Running heads are looked for over a run and those before it. */
 const BATCH_PAGES = 16;
@@ -54,6 +55,7 @@ async function convertSource(
   const reader = new PageReader(source, options.pdf.mode, context);
   const vocabulary: Vocabulary = new Set();
   const repeated: FurnitureMemory = new Map();
+  const heads = new HeadMemory();
   const frames = new Map<number, PageFrame>();
   const pages: PagedPage[] = [];
   const drafts: Draft[] = [];
@@ -68,7 +70,7 @@ async function convertSource(
         blocks: [],
       });
     }
-    drafts.push(...layoutBatch(batch, vocabulary, repeated));
+    drafts.push(...layoutBatch(batch, vocabulary, repeated, heads));
   }
   reader.throwIfNothingRead(drafts.length === 0);
   if (drafts.every((draft) => (draft.kind === 'figure' && draft.html === undefined) || draft.kind === 'furniture'))
@@ -118,6 +120,7 @@ export function layoutBatch(
   batch: readonly ReadPage[],
   vocabulary: Vocabulary,
   repeated: FurnitureMemory = new Map(),
+  heads = new HeadMemory(),
 ): Draft[] {
   const prepared: PreparedPage[] = batch.map(({ content }) => {
     const upright = makeUpright(content);
@@ -139,6 +142,6 @@ export function layoutBatch(
   );
   const body = bodySize(prepared.flatMap((page) => page.chunks));
   return prepared.flatMap(({ upright, chunks }) =>
-    layoutPage(upright, chunks, furniture.get(upright.page.index) ?? [], vocabulary, body),
+    layoutPage(upright, chunks, furniture.get(upright.page.index) ?? [], vocabulary, body, heads),
   );
 }

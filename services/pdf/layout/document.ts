@@ -45,7 +45,7 @@ export function assembleBlocks(
   bookmarks: readonly Bookmark[],
   vocabulary: Vocabulary,
 ): DocumentBlocks {
-  const merged = mergeTables(drafts);
+  const merged = mergeTables(drafts, vocabulary);
   const text = merged.filter((draft) => draft.kind !== 'furniture');
   const headings = markHeadings(text, bookmarks);
   const notes = findFootNotes(text, headings, bodyStyle(text).size);

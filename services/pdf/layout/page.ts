@@ -5,6 +5,7 @@ import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from '../tables/aligned.ts';
 import { holdsCurve } from '../tables/charts.ts';
 import type { FoundTable } from '../tables/grid.ts';
+import type { HeadMemory } from '../tables/head-memory.ts';
 import { findRuledTables } from '../tables/ruled.ts';
 import { splitTables } from '../tables/whitespace.ts';
 import type { Draft, FigureDraft, FurnitureDraft, TableDraft } from './blocks.ts';
@@ -41,13 +42,14 @@ export function layoutPage(
   furniture: readonly FoundFurniture[],
   vocabulary: Vocabulary,
   bodySize: number,
+  heads: HeadMemory,
 ): Draft[] {
   const { page, toDisplayed } = upright;
   const apart = new Set(furniture.flatMap((one) => one.chunks));
   const body = chunks.filter((chunk) => !apart.has(chunk));
   const ruled = findRuledTables(page, body, upright.sideways, vocabulary);
   let rest = without(body, ruled);
-  const aligned = findAlignedTables(page, rest, vocabulary).filter((table) => !holdsCurve(page, table.box));
+  const aligned = findAlignedTables(page, rest, vocabulary, heads).filter((table) => !holdsCurve(page, table.box));
   rest = without(rest, aligned);
   const items: Item[] = [
     ...[...ruled, ...aligned].map((table) => tableItem(table, page.index, toDisplayed)),

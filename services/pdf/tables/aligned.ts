@@ -6,6 +6,7 @@ import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { isWhite } from '../source/rulings.ts';
 import { readAligned, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
+import type { HeadMemory } from './head-memory.ts';
 import { findHeadedTables } from './headed.ts';
 import { findShadedTables } from './shaded.ts';
 
@@ -24,7 +25,12 @@ interface Evidence {
   zebra: boolean;
 }
 
-export function findAlignedTables(page: PageContent, chunks: readonly Chunk[], vocabulary: Vocabulary): FoundTable[] {
+export function findAlignedTables(
+  page: PageContent,
+  chunks: readonly Chunk[],
+  vocabulary: Vocabulary,
+  heads: HeadMemory,
+): FoundTable[] {
   const tables: FoundTable[] = [];
   const taken = new Set<Word>();
   const words = chunks.flatMap((chunk) => chunk.words);
@@ -43,7 +49,7 @@ export function findAlignedTables(page: PageContent, chunks: readonly Chunk[], v
   function collect(evidence: Evidence): void {
     const free = words.filter((word) => !taken.has(word));
     chunkOf ??= new Map(chunks.flatMap((chunk) => chunk.words.map((word) => [word, chunk] as const)));
-    for (const table of readEvidence(evidence, free, chunkOf, page.rulings, vocabulary)) keep(table);
+    for (const table of readEvidence(evidence, free, chunkOf, page.rulings, vocabulary, heads)) keep(table);
   }
 
   function keep(table: FoundTable): void {
@@ -163,6 +169,7 @@ function readEvidence(
   chunkOf: ReadonlyMap<Word, Chunk>,
   rulings: readonly Ruling[],
   vocabulary: Vocabulary,
+  heads: HeadMemory,
 ): FoundTable[] {
   const { x0, x1, edges } = evidence;
   const first = edges[0] ?? 0;
@@ -190,7 +197,7 @@ function readEvidence(
   const tables: FoundTable[] = [];
   let run: Word[][] = [];
   const flush = () => {
-    const table = readRun(run, evidence, rulings, vocabulary);
+    const table = readRun(run, evidence, rulings, vocabulary, heads);
     if (table) tables.push(table);
     run = [];
   };
@@ -306,6 +313,7 @@ function readRun(
   evidence: Evidence,
   rulings: readonly Ruling[],
   vocabulary: Vocabulary,
+  heads: HeadMemory,
 ): FoundTable | undefined {
   const words = bands.flat();
   const filledBands = bands.filter((band) => band.length > 0).length;
@@ -323,7 +331,11 @@ function readRun(
       overlap(line.start, line.end, box.x0, box.x1) > 10 &&
       line.end - line.start < (evidence.x1 - evidence.x0) * 0.9,
   );
-  const read = readAligned(rows, { edges, rowRules }, short, vocabulary);
+  const own = readAligned(rows, { edges, rowRules }, short, vocabulary);
+  const width = evidence.x1 - evidence.x0;
+  const known = heads.recall(rows, evidence.x0, width, (own?.cut.separators.length ?? 0) + 1);
+  const read = known ? readAligned(rows, { edges, rowRules }, short, vocabulary, known) : own;
+  if (read && !known) heads.learn(rows, evidence.x0, width, read.cut);
   if (!read || read.grid.columns < 2 || read.grid.rows.length < 2) return undefined;
   const whole = {
     x0: Math.min(box.x0, evidence.x0),

@@ -1,11 +1,12 @@
 // Joins the parts of a table that a page or column break parted, and drops the header that a later part repeats.
 import type { Draft, TableCell, TableDraft } from '../layout/blocks.ts';
+import { joinHyphenated, type Vocabulary } from '../layout/inline.ts';
 
 /** Widths of the parts agree to this share. */
 const SAME_WIDTH = 0.06;
 
 /** Drafts in reading order, each broken table in the place of its first part. */
-export function mergeTables(drafts: readonly Draft[]): Draft[] {
+export function mergeTables(drafts: readonly Draft[], vocabulary: Vocabulary): Draft[] {
   const result: Draft[] = [];
   let open: { table: TableDraft; last: TableDraft } | undefined;
   for (const draft of drafts) {
@@ -20,7 +21,11 @@ export function mergeTables(drafts: readonly Draft[]): Draft[] {
     }
     if (open && carriesOn(open.last, draft)) {
       const repeated = headerRepeats(open.table, draft);
-      open.table.grid.rows.push(...draft.grid.rows.slice(repeated));
+      const rows = draft.grid.rows.slice(repeated);
+      const last = open.table.grid.rows.at(-1) ?? [];
+      if (open.table.grid.rows.length > open.table.grid.headerRows && isBrokenRow(last, rows[0] ?? []))
+        open.table.grid.rows.splice(-1, 1, joinRows(last, rows.shift() ?? [], vocabulary));
+      open.table.grid.rows.push(...rows);
       open.last = draft;
       continue;
     }
@@ -34,7 +39,11 @@ export function mergeTables(drafts: readonly Draft[]): Draft[] {
 function carriesOn(before: TableDraft, next: TableDraft): boolean {
   if (before.grid.columns !== next.grid.columns) return false;
   const nextPage = next.pageIndex === before.pageIndex + 1;
-  const nextColumn = next.pageIndex === before.pageIndex && next.box.y0 < before.box.y0 && next.box.x0 > before.box.x1;
+  // A column is filled before the next begins: the first part begins lower, or is no shorter.
+  const nextColumn =
+    next.pageIndex === before.pageIndex &&
+    next.box.x0 > before.box.x1 &&
+    (next.box.y0 < before.box.y0 - 3 || (next.box.y0 < before.box.y0 + 3 && next.box.y1 < before.box.y1 + 3));
   if (!nextPage && !nextColumn) return false;
   const width = before.box.x1 - before.box.x0;
   if (Math.abs(next.box.x1 - next.box.x0 - width) > width * SAME_WIDTH) return false;
@@ -63,4 +72,43 @@ function rowText(row: readonly TableCell[] | undefined): string {
 function looksLikeHeader(row: readonly TableCell[], above: readonly TableCell[]): boolean {
   const figures = (cells: readonly TableCell[]) => cells.slice(1).filter((cell) => /\d/.test(cell.text)).length;
   return figures(above) > 0 && figures(row) === 0;
+}
+
+/** Words of a cell that a break may go through. */
+const BREAKABLE_WORDS = 3;
+
+/**
+ * Whether a break went through a row: what stands in the first row after it has text above it that is not at its end, and most of it, its label
+ * always, begins in the middle of a sentence (broken-tables.test.ts).
+ */
+function isBrokenRow(above: readonly TableCell[], below: readonly TableCell[]): boolean {
+  if ([...above, ...below].some((cell) => cell.colspan > 1 || cell.rowspan > 1)) return false;
+  const filled = below
+    .filter((cell) => cell.text !== '')
+    .map(({ text, column }) => ({ text, column, over: textAt(above, column), open: /^[\p{Ll}(]/u.test(text) }));
+  return (
+    filled.every(({ column, over, open }) => over !== '' && (open || (column > 0 && !/[.!?]$/.test(over)))) &&
+    filled.filter(({ open }) => open).length * 2 >= filled.length &&
+    filled.some(({ open, over }) => open && over.split(' ').length >= BREAKABLE_WORDS)
+  );
+}
+
+function textAt(row: readonly TableCell[], column: number): string {
+  return row.find((cell) => cell.column === column)?.text ?? '';
+}
+
+function joinRows(above: readonly TableCell[], below: readonly TableCell[], vocabulary: Vocabulary): TableCell[] {
+  return above.map((cell) => {
+    const rest = below.find((one) => one.column === cell.column);
+    if (!rest || rest.text === '') return cell;
+    const last = cell.text.split(' ').at(-1) ?? '';
+    const joined = joinHyphenated(last, rest.text.split(' ')[0] ?? '', vocabulary);
+    const glue = joined === undefined ? ' ' : '';
+    const cut = joined === undefined ? 0 : last.length - joined.length;
+    return {
+      ...cell,
+      text: cell.text.slice(0, cell.text.length - cut) + glue + rest.text,
+      html: (cut === 0 ? cell.html : cell.html.replace(/[-\u00ad\u2010]((?:<\/[a-z]+>)*)$/, '$1')) + glue + rest.html,
+    };
+  });
 }
