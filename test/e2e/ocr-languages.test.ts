@@ -42,7 +42,7 @@ describe('languages of OCR', () => {
     const scan = await scannedLog(1, { lines: 6, dpi: 150 });
     const answer = await parse(product, { file: scan.bytes, fileName: 'log.pdf', options: { timeout: 120_000 } });
     const { markdown = '' } = successData(answer);
-    assert.ok(wordsFound(scan.pages[0] ?? '', markdown) >= 0.9, markdown);
+    assert.ok(wordsFound(scan.pages[0] ?? '', markdown) >= 0.95, markdown);
   });
 
   for (const languages of ['eng', 'harbourish+deu', '../harbourish'])

@@ -1,6 +1,6 @@
 // Makes small pages by hand, as a PDF engine would read them, for tests that hold one rule of the layout or the tables each.
 import { layoutBatch } from '#services/pdf/convert.ts';
-import type { Draft } from '#services/pdf/layout/blocks.ts';
+import type { Draft, TableGrid } from '#services/pdf/layout/blocks.ts';
 import { assembleBlocks } from '#services/pdf/layout/document.ts';
 import type { Bookmark, PageContent, Ruling, TextStyle, Word } from '#services/pdf/source/page-model.ts';
 
@@ -83,15 +83,18 @@ export const painted = (x0: number, y0: number, x1: number, y1: number, color = 
 
 export const kinds = (drafts: readonly Draft[]): string[] => drafts.map((draft) => draft.kind);
 
-/** The texts of the cells of each table, by rows. */
-export const grids = (drafts: readonly Draft[]): string[][][] =>
-  drafts.flatMap((draft) =>
-    draft.kind === 'table' ? [draft.grid.rows.map((row) => row.map((cell) => cell.text))] : [],
-  );
+/** The texts of a table's cells, by rows. */
+export const cellTexts = ({ grid }: { grid: TableGrid }): string[][] =>
+  grid.rows.map((row) => row.map((cell) => cell.text));
 
-function page(index: number, words: Word[], more: Partial<PageContent>): PageContent {
+/** The texts of the cells of each table. */
+export const grids = (drafts: readonly Draft[]): string[][][] =>
+  drafts.flatMap((draft) => (draft.kind === 'table' ? [cellTexts(draft)] : []));
+
+/** A page of 600 by 800 points. */
+export function pageOf(words: Word[], more: Partial<PageContent> = {}): PageContent {
   return {
-    index,
+    index: 0,
     width: 600,
     height: 800,
     words,
@@ -108,7 +111,7 @@ function page(index: number, words: Word[], more: Partial<PageContent>): PageCon
 export function draftPages(pages: readonly Word[][], more: Partial<PageContent> = {}): Draft[] {
   return layoutBatch(
     pages.map((words, index) => ({
-      content: page(index, words, more),
+      content: pageOf(words, { index, ...more }),
       source: 'native_text',
       status: 'ok',
       renderWidth: null,

@@ -1,0 +1,74 @@
+// Holds each rule that tells the head and the rows of a table whose only line is under its head, on pages made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cellTexts, line, pageOf, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import type { Word } from '../source/page-model.ts';
+import { findHeadedTables } from './headed.ts';
+
+const BIRDS = [
+  ['Bird', 'Spring', 'Autumn'],
+  ['Gull', '41', '57'],
+  ['Tern', '12', '9'],
+  ['Heron', '3', '4'],
+];
+const AXES = [200, 300, 400];
+const HEAD = 302;
+const UNDER = rule(306, 195, 440);
+const birds = (cells: readonly (readonly string[])[] = BIRDS) => rows(AXES, HEAD, cells);
+const found = (words: Word[], rulings = [UNDER]) =>
+  findHeadedTables(pageOf(words, { rulings }), words, new Set()).map(cellTexts);
+
+test('the line is long, the head has three cells, and rows with cells side by side follow it', () => {
+  assert.deepEqual(found(birds()), [BIRDS]);
+  const narrow = rows(
+    [200, 215, 230],
+    HEAD,
+    [...'123'].map((n) => [n, n, n]),
+  );
+  assert.equal(found(narrow, [rule(306, 190, 255)]).length, 1);
+  assert.equal(found(narrow, [rule(306, 195, 240)]).length, 0, 'a short line');
+  assert.equal(found(birds(BIRDS.map((row) => row.slice(0, 2)))).length, 0, 'two columns');
+  assert.equal(found(birds(BIRDS.slice(0, 2))).length, 0, 'one row');
+  const lone = [...BIRDS.slice(0, 3), ['Coot', '', ''], ['Teal', '', ''], ['Rail', '', '']];
+  assert.equal(found(birds(lone)).length, 0, 'mostly lines alone');
+});
+
+test('another line at the table says that it is set otherwise, one beside it does not', () => {
+  assert.equal(found(birds(), [UNDER, rule(352, 195, 440)]).length, 0);
+  assert.equal(found(birds(), [UNDER, rule(285, 195, 440)]).length, 0);
+  assert.equal(found(birds(), [UNDER, rule(352, 20, 150)]).length, 1);
+  assert.equal(found(birds(), [UNDER, rule(500, 195, 440)]).length, 1, 'far below');
+  const left = rows([20, 80, 140], HEAD, BIRDS);
+  const two = [rule(306, 15, 180), UNDER];
+  assert.deepEqual(found([...left, ...birds()], two), [BIRDS, BIRDS], 'each line has its own words');
+});
+
+test('the head is what stands tight on the line in one type, in up to four lines, and no wide line', () => {
+  const head = (text: string, y = 290, x = 300) =>
+    found([...line(x, y, text, undefined, 3), ...birds()])[0]?.[0]?.join('|');
+  assert.equal(head('Counts'), 'Bird|Counts Spring|Autumn', 'a second line of the head');
+  assert.equal(head('Counts', 284), 'Bird|Spring|Autumn', 'apart');
+  assert.equal(head('Counted from the old lights', 290, 212), 'Bird|Spring|Autumn', 'a wide line');
+  const lines = rows(
+    AXES,
+    HEAD - 60,
+    Array.from({ length: 5 }, () => ['one', 'two', 'six']),
+    12,
+  );
+  assert.equal(
+    found([...lines, ...birds()])[0]
+      ?.flat()
+      .join(' ')
+      .match(/one/g)?.length,
+    3,
+  );
+});
+
+test('the rows end at white space, at a line over two columns and at a wide one', () => {
+  const under = (words: Word[]) => found([...birds(), ...words])[0]?.length;
+  const next = HEAD + 56;
+  assert.equal(under(rows(AXES, next, [['Coot', '7', '7']])), 5);
+  assert.equal(under(rows(AXES, next + 16, [['Coot', '7', '7']])), 4, 'apart');
+  assert.equal(under(line(200, next, 'Counted from the light, 41', undefined, 3)), 4, 'over two columns');
+  assert.equal(under(line(212, next, 'Counted from the old light on it', undefined, 3)), 4, 'wide');
+});
