@@ -114,14 +114,12 @@ function countsOn<T extends LayoutItem>(left: readonly T[], right: readonly T[])
   );
   const all = numbers.flat();
   return (
-    all.length > 2 &&
-    numbers.every((side) => side.length > 0) &&
-    all.every((number, n) => n === 0 || number === (all[n - 1] ?? 0) + 1)
+    numbers.every((side) => side.length > 0) && all.every((number, n) => n === 0 || number === (all[n - 1] ?? 0) + 1)
   );
 }
 
 function sideBySide<T extends LayoutItem>({ left, right }: Band<T>): boolean {
-  return left.length > 0 && right.length > 0 && precedes(left, right);
+  return precedes(left, right);
 }
 
 /** Whether the letters of some items come before those of others in the content stream. */
@@ -273,7 +271,7 @@ function readsAsProse<T extends LayoutItem>(items: readonly T[], side: Side, str
   if (isProse(side, strict)) return true;
   if (strict || nested >= MAX_NESTED || side.wordsPerLine < 2.6) return false;
   const gutter = bestGutter(items, nested + 1);
-  return gutter !== undefined && gutter.score > (side.box.y1 - side.box.y0) * 0.5;
+  return gutter !== undefined;
 }
 
 function isProse(side: Side, strict: boolean): boolean {

@@ -108,7 +108,7 @@ export function assembleBlocks(
       continue;
     }
     const lastItem = items.at(-1);
-    if (draft.kind === 'text' && lastItem && !headings.has(draft) && carriesItem(lastItem, draft)) {
+    if (draft.kind === 'text' && lastItem && carriesItem(lastItem, draft)) {
       lastItem.html = joinHtml(lastItem.html, lastItem.lastWord, draft, vocabulary);
       lastItem.lastWord = draft.lastWord;
       lastItem.endsFull = draft.endsFull;
@@ -142,7 +142,7 @@ export function assembleBlocks(
       const heading = headings.get(draft);
       if (heading) {
         push(draft, headingBlock(draft, heading), LAYOUT_CONFIDENCE.heading);
-        if (heading.title || (title === undefined && heading.level === 1)) title ??= draft.text;
+        if (heading.level === 1) title ??= draft.text;
         open = undefined;
         continue;
       }

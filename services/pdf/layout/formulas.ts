@@ -1,5 +1,5 @@
 // Finds formulas: rows of signs and letters that stand alone, with their limits and fractions, and runs of them inside lines of text.
-import { type Box, boundingBox, overlap } from '../source/geometry.ts';
+import { type Box, boundingBox } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { formulaLatex } from './latex.ts';
 import { isLargeOperator, isMathFont, mathKind } from './latex-symbols.ts';
@@ -43,18 +43,13 @@ export function composeRows(chunks: readonly Chunk[], rulings: readonly Ruling[]
       const above = rows[end - 1];
       const limit = kinds[end] === 'scrap' || size < (above?.[0]?.size ?? 0) * 0.87;
       const near = limit && hasLarge(above) ? LIMIT_GAP : ROW_GAP;
-      if (end > n && box.y0 - bottom > size * near && !parted(rulings, bottom, box.y0, box)) break;
-      // What reaches into a line of text is part of it: a root's sign, half of a fraction.
-      if (kinds[end] === 'scrap' && reachesInto(box, boxes[end + 1], kinds[end + 1])) break;
+      if (end > n && box.y0 - bottom > size * near) break;
       bottom = Math.max(bottom, box.y1);
     }
     const group = rows.slice(n, end);
     const formula = kinds.slice(n, end).includes('formula') ? makeFormula(group.flat(), rulings) : undefined;
     if (formula) out.push({ chunks: group.flat(), formula });
-    else if (end === n && kinds[n] === 'scrap') {
-      rows[n + 1]?.unshift(...(rows[n] ?? []));
-      end = n + 1;
-    } else {
+    else {
       end = Math.max(end, n + 1);
       out.push(...rows.slice(n, end).map((row) => ({ chunks: row })));
     }
@@ -65,22 +60,6 @@ export function composeRows(chunks: readonly Chunk[], rulings: readonly Ruling[]
 
 function hasLarge(row: readonly Chunk[] | undefined): boolean {
   return row?.some((chunk) => chunk.words.some(isLargeOperator)) ?? false;
-}
-
-function reachesInto(box: Box, next: Box | undefined, kind: RowKind | undefined): boolean {
-  return (
-    kind === 'text' &&
-    next !== undefined &&
-    overlap(box.y0, box.y1, next.y0, next.y1) > Math.min(box.y1 - box.y0, 9) * 0.3
-  );
-}
-
-/** Whether a fraction's bar lies between two rows. */
-function parted(rulings: readonly Ruling[], top: number, bottom: number, box: { x0: number; x1: number }): boolean {
-  return rulings.some(
-    (line) =>
-      line.horizontal && line.at > top - 1 && line.at < bottom + 1 && overlap(line.start, line.end, box.x0, box.x1) > 0,
-  );
 }
 
 function rowKind(row: readonly Chunk[]): RowKind {
@@ -100,27 +79,20 @@ function rowKind(row: readonly Chunk[]): RowKind {
       if (kind !== 'word' && word.style.italic && /\p{L}/u.test(word.text)) variables++;
     }
   if (worded > letters * WORD_SHARE) return 'text';
-  if (letters >= 3 && (equals ? signs + variables > 0 : signs > 1)) return 'formula';
-  return worded === 0 && letters <= SCRAP_LETTERS ? 'scrap' : 'text';
+  if (equals ? signs + variables > 0 : signs > 1) return 'formula';
+  return letters <= SCRAP_LETTERS ? 'scrap' : 'text';
 }
 
 function makeFormula(chunks: readonly Chunk[], rulings: readonly Ruling[]): FormulaRow | undefined {
   const sorted = [...chunks].sort((a, b) => a.box.x0 - b.box.x0);
   const last = sorted.at(-1);
-  const number =
-    last && sorted.length > 1 && EQUATION_NUMBER.test(chunkText(last.words)) ? chunkText(last.words) : undefined;
+  const number = last && EQUATION_NUMBER.test(chunkText(last.words)) ? chunkText(last.words) : undefined;
   const body = number === undefined ? sorted : sorted.slice(0, -1);
   const words = body.flatMap((chunk) => chunk.words);
   if (words.length === 0) return undefined;
   const box = boundingBox(words.map((word) => word.box));
   const bars = rulings.filter(
-    (line) =>
-      line.horizontal &&
-      line.at > box.y0 - 2 &&
-      line.at < box.y1 + 2 &&
-      line.start > box.x0 - 4 &&
-      line.end < box.x1 + 4 &&
-      line.thickness < 2,
+    (line) => line.horizontal && line.at > box.y0 - 2 && line.at < box.y1 + 2 && line.end < box.x1 + 4,
   );
   const latex = formulaLatex(words, bars);
   const text = groupRows(body)
@@ -147,8 +119,7 @@ export function foldInlineFormulas(
   bars: readonly Ruling[],
 ): Word[] {
   if (!words.some((word) => isMathFont(word.style.font))) return [...words];
-  const isScript = (word: Word) =>
-    word.style.size < size * 0.87 && Math.abs(word.baseline - baseline) > size * 0.08 && word.text.length <= 12;
+  const isScript = (word: Word) => word.style.size < size * 0.87 && Math.abs(word.baseline - baseline) > size * 0.08;
   const out: Word[] = [];
   for (let n = 0; n < words.length; ) {
     let end = n;

@@ -79,11 +79,7 @@ export function findFurniture(
       for (const row of margin.filter((one) => one.top === top)) {
         const entry = seen.get(row.key);
         const near = entry ? entry.heights.filter((y) => Math.abs(y - row.box.y0) < 8).length : 0;
-        const repeated =
-          entry !== undefined &&
-          entry.pages.size >= 2 &&
-          near >= 2 &&
-          entry.pages.size >= Math.min(3, pages.length * 0.3);
+        const repeated = entry !== undefined && near >= 2 && entry.pages.size >= Math.min(3, pages.length * 0.3);
         const text = rowText(row);
         const evidence = repeated ? { points: ENOUGH, parted: false } : weighRow(row, text, page, measure);
         if (evidence.points < MAYBE) break;
@@ -218,12 +214,12 @@ function weighRow(
   }
   const pieces = marginPieces(row, page, measure);
   const spread = pieces > 1;
-  if (spread && row.top && size < body * 1.5 && measure.lines >= FULL_PAGE_ROWS && goesOnBelow(row, page, measure))
+  if (spread && measure.lines >= FULL_PAGE_ROWS && goesOnBelow(row, page, measure))
     return { points: ENOUGH, parted: true };
-  if (size > body * 1.25 || text.length >= 160 || isCaption(text)) return { points: 0, parted: false };
+  if (size > body * 1.25 || isCaption(text)) return { points: 0, parted: false };
   const outer = row.top ? row.box.y1 < page.height * OUTER : row.box.y0 > page.height * (1 - OUTER);
   let points = 0;
-  if (STAMP.test(text) && gap > 0) points += 3;
+  if (STAMP.test(text)) points += 3;
   if (pieces > 0 && gap > size * 0.7 && measure.lines >= FULL_PAGE_ROWS) points += pieces > 1 ? 3 : 1;
   const typed = points > 0 || size < body * 0.92;
   if (outer) points += 1;
@@ -239,12 +235,7 @@ function weighRow(
 function goesOnBelow(row: MarginRow, page: MarginPage, measure: PageMeasure): boolean {
   let next: Chunk | undefined;
   for (const chunk of page.chunks)
-    if (
-      chunk.box.y0 + chunk.box.y1 > 2 * row.box.y1 &&
-      !row.chunks.includes(chunk) &&
-      (!next || chunk.baseline < next.baseline)
-    )
-      next = chunk;
+    if (chunk.box.y0 + chunk.box.y1 > 2 * row.box.y1 && (!next || chunk.baseline < next.baseline)) next = chunk;
   return (
     next !== undefined &&
     /^\p{Ll}/u.test(next.words[0]?.text ?? '') &&
@@ -270,7 +261,7 @@ function marginPieces({ chunks }: MarginRow, page: MarginPage, measure: PageMeas
   if (!atLeft || !atRight) return 0;
   const middle = chunks[1] as Chunk;
   if (chunks.length === 2) return [first, last].some((chunk) => PAGE_NUMBER.test(chunkText(chunk.words))) ? 2 : 1;
-  return Math.abs(middle.box.x0 + middle.box.x1 - left - right) < size * 4 && middle.words.length <= 8 ? 2 : 0;
+  return Math.abs(middle.box.x0 + middle.box.x1 - left - right) < size * 4 ? 2 : 0;
 }
 
 /** Whether a box stands in the middle of the page or of its text. */

@@ -25,11 +25,15 @@ test('type: larger, bold, italic, capitals in a face of their own', () => {
   assert.ok(isHead(two, sized(12)), 'larger');
   assert.ok(isHead('The old light', sized(11.5)), 'a little larger, one line, set apart');
   assert.ok(!isHead('The old light', sized(11.5), 12), 'a little larger, not set apart');
+  const longer = [filled(50), filled(48, 1)];
+  assert.ok(!isHead(longer, sized(11)), 'a little larger, two lines');
   assert.ok(isHead('The old light', BOLD));
   assert.ok(!isHead('The old light', BOLD, 12), 'bold, not set apart');
   assert.ok(!isHead('The old light', sized(7, BOLD)), 'small bold print');
   assert.ok(isHead('The old light', ITALIC));
   assert.ok(!isHead('The old light', ITALIC, 14), 'italic, too near');
+  assert.ok(!isHead('The old light', sized(8, ITALIC)), 'italic small print');
+  assert.ok(!isHead(longer, ITALIC), 'italics of two lines');
   assert.ok(!isHead(filled(60), ITALIC), 'italic that fills its line');
   assert.ok(isHead('THE OLD LIGHT', { ...PLAIN, font: 'c' }));
   assert.ok(!isHead('THE OLD LIGHT', PLAIN), 'capitals in the face of the text');
@@ -57,6 +61,11 @@ test('words: a number alone, a sentence, a caption and what announces a list are
 test('a number makes a heading of plain type, where a capital follows, it is set apart and text comes under it', () => {
   assert.ok(isHead('2 The old light', PLAIN));
   assert.ok(!isHead('2 gulls came', PLAIN));
+  const entry = between(`2 The old light ${'.'.repeat(80)} 9`, PLAIN).map((word) => ({
+    ...word,
+    box: { ...word.box, x1: Math.min(word.box.x1, 340) },
+  }));
+  assert.deepEqual(heads(entry), [], 'a line of a table of contents');
   assert.ok(!isHead('2 The old light', PLAIN, 15.5));
   assert.deepEqual(heads([...prose(50, 100, 6), ...line(50, 196, '2 The old light')]), []);
 });

@@ -62,7 +62,7 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
   const found: TextDraft[] = [];
   drafts.forEach((draft, index) => {
     if (draft.kind !== 'text' || labels.has(draft)) return;
-    if (isHeading(draft, body, outline, shown, drafts[index + 1]) || isCentredCapitals(draft, body, drafts, index))
+    if (isHeading(draft, body, outline, shown, drafts[index + 1]) || isCentredCapitals(draft, drafts, index))
       found.push(draft);
   });
   const kept = dropRuns(found, drafts, body, outline);
@@ -70,7 +70,7 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
 }
 
 /** A line of capitals in the middle between paragraphs, in whatever face: a name stands under a title instead (fixtures/pdf/references.pdf). */
-function isCentredCapitals(draft: TextDraft, body: BodyStyle, drafts: readonly Draft[], index: number): boolean {
+function isCentredCapitals(draft: TextDraft, drafts: readonly Draft[], index: number): boolean {
   const { style, text } = draft;
   const runs = (one: Draft | undefined) =>
     one?.kind === 'item' || one?.kind === 'formula' || (one?.kind === 'text' && one.lines > 1 && !one.centred);
@@ -78,11 +78,8 @@ function isCentredCapitals(draft: TextDraft, body: BodyStyle, drafts: readonly D
     style.capitals &&
     draft.centred &&
     draft.lines === 1 &&
-    style.size >= body.size * 0.75 &&
     draft.gapAbove > 0.8 &&
-    draft.gapBelow > 0.4 &&
     text.length <= 60 &&
-    /\p{L}{4}/u.test(text) &&
     !/[.,;:]$/.test(text) &&
     runs(drafts[index - 1]) &&
     runs(drafts[index + 1])
@@ -168,9 +165,7 @@ function isHeading(
   const ratio = style.size / body.size;
   const depth = numberingDepth(text);
   if (
-    outline.size > 0 &&
     outline.has(normalise(text)) &&
-    draft.lines <= 3 &&
     (ratio > 1.02 || style.bold || (draft.lines === 1 && !shown.has(normalise(text))))
   )
     return true;
@@ -178,10 +173,10 @@ function isHeading(
   // Text in a larger type than the references' is text: it goes on for lines (fixtures/pdf/formulas.pdf).
   if (ratio >= 1.17) return ratio >= 1.5 || !(text.length > 120 && (ended || (draft.lines > 2 && !style.bold)));
   if (isCaption(text)) return false;
-  const alone = draft.gapAbove > 0.25 || draft.firstInColumn;
+  const alone = draft.gapAbove > 0.25;
   if (ended && depth === 0) return false;
   if (/[:]$/.test(text) && ratio < 1.08 && !style.bold) return false;
-  if (style.bold && !body.bold && ratio >= 0.85) return draft.lines <= 3 && text.length <= 160 && alone;
+  if (style.bold && !body.bold && ratio >= 0.85) return text.length <= 160 && alone;
   if (draft.lines > 2 || text.length > 110 || !alone) return false;
   const carriesOn =
     next !== undefined && (next.kind === 'text' || next.kind === 'item') && next.pageIndex === draft.pageIndex;
@@ -189,22 +184,13 @@ function isHeading(
   if (style.italic && !body.italic && carriesOn && ratio >= 0.85 && draft.gapAbove > 0.5)
     return !draft.endsFull && draft.lines === 1;
   // Capitals in the body's own face are a running head or a name as often as a heading.
-  if (
-    style.capitals &&
-    style.font !== body.font &&
-    carriesOn &&
-    ratio >= 0.8 &&
-    draft.gapAbove > 0.5 &&
-    text.length >= 4
-  )
-    return draft.lines <= 2 && /\p{L}{3}/u.test(text);
+  if (style.capitals && style.font !== body.font && carriesOn && ratio >= 0.8 && draft.gapAbove > 0.5) return true;
   return (
     depth > 0 &&
     ratio >= 0.9 &&
     /^\S+\s+\p{Lu}/u.test(text) &&
     draft.lines === 1 &&
     draft.gapAbove > 0.6 &&
-    draft.gapBelow > 0.3 &&
     text.length <= 90 &&
     carriesOn
   );
@@ -244,7 +230,7 @@ function setLevels(
     // A page out of the middle of a work has no title, unless one stands out.
     (largest > body.size * 1.15 || !textFirst) &&
     (titles.length === 1 || candidate === first) &&
-    (largest > body.size * 1.15 || found.length === 1 || candidate === first)
+    (largest > body.size * 1.15 || candidate === first)
       ? candidate
       : undefined;
   const styles = new Map<string, { size: number; bold: boolean; capitals: boolean; italic: boolean; count: number }>();

@@ -47,9 +47,7 @@ function followsOn(previous: Word, word: Word): boolean {
   if (!sameRow(previous.box, word.box)) return false;
   const backwards = word.box.x1 <= previous.box.x0 + 0.5;
   if (backwards && direction(word) >= 0 && direction(previous) >= 0) return false;
-  return (
-    gapBetween(previous, word) < size * JUSTIFIED_GAP && (word.box.x0 >= previous.box.x0 - size * 0.3 || backwards)
-  );
+  return gapBetween(previous, word) < size * JUSTIFIED_GAP;
 }
 
 function gapBetween(previous: Word, word: Word): number {
@@ -129,11 +127,7 @@ function putInReadingOrder(words: Word[]): void {
     let end = start;
     for (let next = start + 1; next < words.length && of(words[next]) !== base; next++)
       if (of(words[next]) === -base) end = next;
-    // A number after a name is part of it, where the file has it so.
-    const before = words[start - 1];
-    let from = start;
-    if (before && of(before) === 0 && /\d/.test(before.text) && before.index === (words[start]?.index ?? 0) + 1) from--;
-    words.splice(from, end - from + 1, ...words.slice(from, end + 1).reverse());
+    words.splice(start, end - start + 1, ...words.slice(start, end + 1).reverse());
     start = end;
   }
 }

@@ -176,7 +176,6 @@ function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] 
   return boxes
     .filter(
       (box) =>
-        area(box) <= pageArea * BACKGROUND_SHARE &&
         !texts.some((word) => centreInside(word.box, box)) &&
         !page.figures?.some((figure) => intersectionArea(figure.box, box) > 0),
     )

@@ -75,8 +75,7 @@ function markSuperscripts(chunk: Chunk): void {
   for (const word of chunk.words)
     if (
       word.style.size < chunk.size * 0.85 &&
-      word.box.y1 - word.style.size * 0.22 < chunk.baseline - chunk.size * 0.18 &&
-      word.text.length <= 12
+      word.box.y1 - word.style.size * 0.22 < chunk.baseline - chunk.size * 0.18
     )
       word.superscript = true;
 }
@@ -95,7 +94,7 @@ function measure(lines: readonly Line[]): ColumnMeasure {
   for (let i = 1; i < lines.length; i++) {
     const above = lines[i - 1];
     const line = lines[i];
-    if (!above || !line || above.formula || line.formula || Math.abs(above.size - line.size) > 0.6) continue;
+    if (!above || !line || Math.abs(above.size - line.size) > 0.6) continue;
     const gap = line.baseline - above.baseline;
     if (gap > 0.5 * line.size && gap < line.size * 2.6) {
       const key = Math.round(line.size);

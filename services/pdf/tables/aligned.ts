@@ -104,7 +104,6 @@ function zebraEvidence(page: PageContent): Evidence[] {
         last &&
         Math.abs(last.x0 - bar.x0) <= SAME_END &&
         Math.abs(last.x1 - bar.x1) <= SAME_END &&
-        bar.y0 >= last.y0 - 1 &&
         bar.y0 - last.y1 < 160
       );
     });
@@ -112,7 +111,7 @@ function zebraEvidence(page: PageContent): Evidence[] {
     else groups.push([bar]);
   }
   return groups
-    .filter((group) => group[0] !== undefined && group[0].x1 - group[0].x0 > 60)
+    .filter(([first]) => first && first.x1 - first.x0 > 60)
     .filter((group) => group.length >= 2 || isShadedRow(group[0] as Box, page.words))
     .map((group) => ({
       x0: group[0]?.x0 ?? 0,
@@ -125,8 +124,8 @@ function zebraEvidence(page: PageContent): Evidence[] {
 
 /** One bar alone is a row of a table only where it holds a row cut into several cells; a shaded heading or note is one piece. */
 function isShadedRow(bar: Box, words: readonly Word[]): boolean {
-  const rows = textRows(words.filter((word) => word.direction === 0 && centreInside(word.box, bar)));
-  return rows.length > 0 && rows.length <= 4 && (rows[0]?.segments.length ?? 0) >= 3;
+  const rows = textRows(words.filter((word) => centreInside(word.box, bar)));
+  return rows.length <= 4 && (rows[0]?.segments.length ?? 0) >= 3;
 }
 
 /** Cells shaded one by one are one bar. */
@@ -205,8 +204,7 @@ function readEvidence(
     // Below a heavy rule that closed a table with a head, the next begins.
     if (evidence.heavy[n - 1] && run.filter((one) => one.length > 0).length >= 2) flush();
     const rows = textRows(band);
-    const foreign = isForeign(rows, run) || isRunningText(band, evidence, chunkOf, run);
-    if (band.length === 0 || (isTabular(rows, evidence) && !foreign)) run.push(band);
+    if (isTabular(rows, evidence) && !isRunningText(band, evidence, chunkOf, run)) run.push(band);
     else flush();
   });
   if (!evidence.zebra) run.push(openBelow(run, evidence, words));
@@ -214,20 +212,10 @@ function readEvidence(
   return tables;
 }
 
-/** Columns of prose between two tables whose rules have one width: far fewer and longer pieces a row than the table has. */
-function isForeign(rows: readonly TextRow[], run: readonly Word[][]): boolean {
-  const usual = (some: readonly TextRow[]) =>
-    some.map((row) => row.segments.length).sort((a, b) => a - b)[some.length >> 1] ?? 0;
-  const above = usual(run.flatMap((band) => textRows(band)));
-  if (rows.length < 3 || above < 4 || usual(rows) > above * 0.6) return false;
-  const segments = rows.flatMap((row) => row.segments);
-  return segments.reduce((sum, segment) => sum + segment.words.length, 0) / segments.length >= 3;
-}
-
 /** Lines a band of running text has at least: fewer may be a table's wide cell. */
 const TEXT_LINES = 3;
 
-/** Lines of columns of prose, whose pieces are far longer than those of the table above them; gaps that justification opened part no piece. */
+/** Lines of columns of prose between two tables whose rules have one width, whose pieces are far longer than those of the table above them; gaps that justification opened part no piece. */
 function isRunningText(
   band: readonly Word[],
   evidence: Evidence,
@@ -249,7 +237,7 @@ function isRunningText(
 function openBelow(run: readonly Word[][], evidence: Evidence, words: readonly Word[]): Word[] {
   const filled = run.filter((band) => band.length > 0);
   const last = evidence.edges.at(-1) ?? 0;
-  if (filled.length !== 1 || (run.at(-1) !== undefined && run.at(-1)?.length !== 0)) return [];
+  if (filled.length !== 1) return [];
   const head = textRows(filled[0] ?? []);
   const heads = head.reduce(
     (most, row) => (row.segments.length > most.length ? row.segments : most),
@@ -257,7 +245,6 @@ function openBelow(run: readonly Word[][], evidence: Evidence, words: readonly W
   );
   if (head.length > 4 || heads.length < 3) return [];
   const middles = heads.map((segment) => (segment.x0 + segment.x1) / 2);
-  const width = evidence.x1 - evidence.x0;
   const below = words.filter(
     (word) =>
       word.box.y0 > last - 2 &&
@@ -270,8 +257,7 @@ function openBelow(run: readonly Word[][], evidence: Evidence, words: readonly W
     const runsOver = row.segments.some(
       (segment) => middles.filter((x) => x > segment.x0 && x < segment.x1).length >= 2,
     );
-    const wide = row.segments.length === 1 && row.box.x1 - row.box.x0 > width * 0.6;
-    if (row.box.y0 - floor > row.size * 1.8 || runsOver || wide) break;
+    if (row.box.y0 - floor > row.size * 1.8 || runsOver) break;
     body.push(...row.segments.flatMap((segment) => segment.words));
     floor = row.box.y1;
   }
@@ -290,7 +276,7 @@ function outerRow(band: readonly Word[], above: boolean, edges: readonly number[
   const own = [row];
   for (const next of above ? [] : rows.slice(1)) {
     const before = own.at(-1) as TextRow;
-    if (next.box.y0 - before.box.y1 > row.size * 0.45 || next.segments.length > row.segments.length) break;
+    if (next.box.y0 - before.box.y1 > row.size * 0.45) break;
     own.push(next);
   }
   return own.flatMap((one) => one.segments.flatMap((segment) => segment.words));
@@ -317,14 +303,14 @@ function readRun(
 ): FoundTable | undefined {
   const words = bands.flat();
   const filledBands = bands.filter((band) => band.length > 0).length;
-  if (words.length < 4 || filledBands === 0) return undefined;
+  if (words.length < 4) return undefined;
   const rows = textRows(words);
   const multi = rows.filter((row) => row.segments.length >= 2).length;
-  const headed = (bands.find((band) => band.length > 0) ?? []).length > 0 && (rows[0]?.segments.length ?? 0) >= 2;
+  const headed = (rows[0]?.segments.length ?? 0) >= 2;
   if (rows.length < 2 || (multi < 2 && !headed) || (multi < rows.length * 0.3 && !headed)) return undefined;
   const box = boundingBox(words.map((word) => word.box));
   const edges = evidence.edges.filter((y) => y > box.y0 && y < box.y1);
-  const rowRules = evidence.zebra ? edges.length >= 2 : filledBands >= 4 && filledBands >= rows.length * 0.3;
+  const rowRules = evidence.zebra ? edges.length >= 2 : filledBands >= 4;
   const short = rulings.filter(
     (line) =>
       line.horizontal &&
@@ -336,7 +322,7 @@ function readRun(
   const known = heads.recall(rows, evidence.x0, width, (own?.cut.separators.length ?? 0) + 1);
   const read = known ? readAligned(rows, { edges, rowRules }, short, vocabulary, known) : own;
   if (read && !known) heads.learn(rows, evidence.x0, width, read.cut);
-  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2) return undefined;
+  if (!read || read.grid.rows.length < 2) return undefined;
   const whole = {
     x0: Math.min(box.x0, evidence.x0),
     x1: Math.max(box.x1, evidence.x1),

@@ -63,7 +63,6 @@ export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
   const most = Math.max(...rows.map((row) => row.segments.length));
   if (most < 2) return undefined;
   const telling = rows.filter((row) => row.segments.length >= Math.max(2, most * 0.5));
-  if (telling.length === 0) return undefined;
   const size = telling.map((row) => row.size).sort((a, b) => a - b)[telling.length >> 1] ?? 10;
   const stretches = whiteStretches(telling, 0, size);
   // A head that spans columns hides the white space between them: a few rows may cross it where most have text on both sides.
@@ -182,7 +181,7 @@ export function placeRow(row: TextRow, cut: ColumnCut, rules: readonly Ruling[])
       const from = columnAt(cut.separators, word.box.x0 + 1);
       const to = columnAt(cut.separators, word.box.x1 - 1);
       if (open && from === open.to && to === from) open.words.push(word);
-      else if (open && (from <= open.to || (from === open.to + 1 && spansOver(segment, cut, from)))) {
+      else if (open && from <= open.to + 1) {
         open.words.push(word);
         open.to = Math.max(open.to, to);
       } else {
@@ -192,13 +191,6 @@ export function placeRow(row: TextRow, cut: ColumnCut, rules: readonly Ruling[])
     }
   }
   return placed.map((one) => widen(one, placed, row, cut, rules));
-}
-
-/** Words of one segment on both sides of a separator: one cell that spans, where no body text keeps them apart. */
-function spansOver(segment: Segment, cut: ColumnCut, column: number): boolean {
-  const left = cut.extents[column - 1];
-  const right = cut.extents[column];
-  return left !== undefined && right !== undefined && segment.x0 < left.x1 && segment.x1 > right.x0;
 }
 
 /** A head that is centred over several columns spans them, as a rule under it or its own reach tells. */
@@ -241,8 +233,6 @@ export interface RowBands {
   edges: number[];
   /** Every row has its own band. */
   rowRules: boolean;
-  /** Above the first edge or below the last several rows may stand all the same. */
-  open?: { above: boolean; below: boolean };
 }
 
 /** Groups of consecutive text rows, one a table row. */
@@ -261,13 +251,11 @@ export function joinWrapped(
   const lines = rows.map((row, n) => ({ cells: placed[n] ?? [], box: row.box, size: row.size }));
   const read = groupLines(lines, columns, numbers);
   if (!bands.rowRules || holdsStackedRows(lines, numbers)) return read;
-  const isOpen = (band: number | undefined) =>
-    (bands.open?.above && band === 0) || (bands.open?.below && band === bands.edges.length);
   const groups: number[][] = [];
   for (const group of read) {
     const band = numbers[group[0] ?? 0];
     const open = groups.at(-1);
-    if (open && !isOpen(band) && band === numbers[open[0] ?? 0]) open.push(...group);
+    if (open && band === numbers[open[0] ?? 0]) open.push(...group);
     else groups.push(group);
   }
   return groups;

@@ -44,8 +44,8 @@ export function buildGrid(
   vocabulary: Vocabulary,
   edges: 'drawn' | 'open',
 ): TableGrid {
-  const usedRows = usedLines(cells, rowCount, (cell) => [cell.row, cell.rowspan]);
-  const usedColumns = usedLines(cells, columnCount, (cell) => [cell.column, cell.colspan]);
+  const usedRows = usedLines(cells, rowCount, (cell) => cell.row);
+  const usedColumns = usedLines(cells, columnCount, (cell) => cell.column);
   const kept = cells
     .map((cell) => shrink(cell, usedRows, usedColumns))
     .filter((cell) => cell.rowspan > 0 && cell.colspan > 0)
@@ -70,7 +70,7 @@ function stretchHeads(rows: RawCell[][], headerRows: number): void {
         const cells = rows[row] ?? [];
         const at = cells.findIndex((one) => one.column === cell.column);
         const other = cells[at];
-        if (!other || other.words.length > 0 || other.colspan > 1 || other.rowspan > 1) return false;
+        if (!other || other.words.length > 0) return false;
         cells.splice(at, 1);
         return true;
       };
@@ -86,13 +86,10 @@ function stretchHeads(rows: RawCell[][], headerRows: number): void {
     }
 }
 
-function usedLines(cells: readonly RawCell[], count: number, place: (cell: RawCell) => [number, number]): boolean[] {
+function usedLines(cells: readonly RawCell[], count: number, place: (cell: RawCell) => number): boolean[] {
   const used = new Array<boolean>(count).fill(false);
-  for (const cell of cells) {
-    const [at, span] = place(cell);
-    // A cell of one line claims it; a spanning one claims its first only.
-    if (cell.words.length > 0 && span >= 1) used[at] = true;
-  }
+  // A spanning cell claims its first line only.
+  for (const cell of cells) if (cell.words.length > 0) used[place(cell)] = true;
   return used;
 }
 
@@ -112,7 +109,6 @@ const MAX_HEADER_ROWS = 4;
 
 /** The first row, and those below it that its tall cells reach or that stand under a head over several columns. */
 function countHeaderRows(rows: readonly (readonly RawCell[])[]): number {
-  if (rows.length < 2) return rows.length;
   let count = 1;
   for (let n = 0; n < count; n++) {
     const row = rows[n] ?? [];

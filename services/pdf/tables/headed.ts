@@ -49,7 +49,7 @@ function readHeaded(
   const reach = (head[0]?.size ?? 10) * 1.5;
   if (others.some((one) => one.at > box.y0 - reach && one.at < box.y1 + reach)) return undefined;
   const read = readAligned(rows, { edges: [rule.at], rowRules: false }, [], vocabulary);
-  if (!read || read.grid.columns < 3 || read.grid.rows.length < 3) return undefined;
+  if (!read) return undefined;
   const own = rows.flatMap((row) => row.segments.flatMap((segment) => segment.words));
   return {
     box: { ...box, x0: Math.min(box.x0, rule.start), x1: Math.max(box.x1, rule.end) },
@@ -92,8 +92,7 @@ function bodyBelow(rule: Ruling, head: readonly TextRow[], rows: readonly TextRo
     const runsOver = row.segments.some(
       (segment) => middles.filter((x) => x > segment.x0 && x < segment.x1).length >= 2,
     );
-    const wide = row.segments.length === 1 && row.box.x1 - row.box.x0 > (rule.end - rule.start) * 0.6;
-    if (row.box.y0 - floor > row.size * 1.8 || runsOver || wide) break;
+    if (row.box.y0 - floor > row.size * 1.8 || runsOver) break;
     body.push(row);
     floor = row.box.y1;
   }

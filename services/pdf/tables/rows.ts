@@ -118,7 +118,7 @@ export function holdsStackedRows(lines: readonly CellLine[], bands: readonly num
     }
     if (figures >= band.length - 1) stacked++;
   }
-  return several > 0 && stacked > several * 0.4;
+  return stacked > several * 0.4;
 }
 
 function makeSheet(lines: readonly CellLine[], columns: number, bands: readonly number[]): Sheet {
@@ -246,7 +246,7 @@ function joinCost(pair: CellPair, sheets: readonly ColumnSheet[]): number {
   if (first.style.bold !== last.style.bold || Math.abs(first.style.size - last.style.size) > 0.6)
     cost += COST.typeChange;
   if (broken) return cost + COST.carriesOn;
-  if (figure && !overFigure && !pair.head && sheet?.figures) cost += COST.figureUnderWords;
+  if (figure && !overFigure && sheet?.figures) cost += COST.figureUnderWords;
   if (!sheet) return cost + (isOpen(pair) ? COST.carriesOn : 0);
   if (hadRoom(pair, sheet.widest)) return cost + COST.hadRoom;
   if (isOpen(pair)) return cost + (sheet.wordy ? COST.carriesOn : 0);

@@ -62,9 +62,7 @@ function connect(rulings: readonly Ruling[]): Ruling[][] {
     if (group) group.push(line);
     else groups.set(top, [line]);
   }
-  return [...groups.values()]
-    .filter((group) => group.length >= 4 && group.some((line) => !line.horizontal))
-    .sort((a, b) => b.length - a.length);
+  return [...groups.values()].filter((group) => group.length >= 4).sort((a, b) => b.length - a.length);
 }
 
 /** Places of lines of one direction, near ones as one. */
@@ -119,13 +117,13 @@ function readGrid(
   xs = splitOpenColumns(xs, vertical, inside);
   const columns = xs.length - 1;
   const rows = ys.length - 1;
-  if (rows < 2 || rows * columns > MAX_CELLS) return undefined;
+  if (rows * columns > MAX_CELLS) return undefined;
   const turned = sideways.filter((word) => centreInside(word.box, box));
   const cells = mergeCells(xs, ys, horizontal, vertical);
   place(cells, xs, ys, [...inside, ...turned]);
   const filled = cells.filter((cell) => cell.words.length > 0);
   // A chart's grid has lines and little text; a form's box has one text.
-  if (filled.length < 3 || filled.length < cells.length * 0.2) return undefined;
+  if (filled.length < cells.length * 0.2) return undefined;
   const grid = buildGrid(cells, rows, columns, vocabulary, 'drawn');
   if (grid.columns < 2 || grid.rows.length < 2) return undefined;
   return { box, grid, words: inside, sideways: turned, source: 'ruled', ocr: tableConfidence(inside) };

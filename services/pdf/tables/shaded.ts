@@ -146,9 +146,7 @@ function readShaded(
     return runsOver(row, own && (own.xs.at(-1) ?? 0) > x1 - SAME ? own.xs : xs);
   }).length;
   if (within.length === 0 || over > within.length * 0.15 || isCoarse(within, xs)) return undefined;
-  const wide = rulings.filter(
-    (line) => line.horizontal && overlap(line.start, line.end, x0, x1) > (x1 - x0) * 0.9 && line.start > x0 - 8,
-  );
+  const wide = rulings.filter((line) => line.horizontal && overlap(line.start, line.end, x0, x1) > (x1 - x0) * 0.9);
   const above = reachOut(lines.filter((row) => middle(row) <= top).reverse(), xs, wide, top, -1);
   const below = reachOut(
     lines.filter((row) => middle(row) >= bottom),
@@ -158,7 +156,6 @@ function readShaded(
     1,
   );
   const rows = [...above.reverse(), ...within, ...below];
-  if (rows.length < 2) return undefined;
   const box = boundingBox(rows.map((row) => row.box));
   const edges = [...painted.flatMap((row) => [row.y0, row.y1]), ...wide.map((line) => line.at)]
     .filter((y) => y > box.y0 && y < box.y1)
@@ -174,7 +171,6 @@ function readShaded(
     {
       edges,
       rowRules: edges.length > 0,
-      open: { above: above.length > 0, below: above.length === 0 && isHead(painted) },
     },
     [...heads, ...rulings.filter((line) => line.horizontal && !wide.includes(line))],
     vocabulary,
@@ -208,12 +204,6 @@ function isBeside(painted: readonly PaintedRow[], x0: number, x1: number, words:
     ),
   ).length;
   return beside > painted.length * 0.3;
-}
-
-/** Whether what is painted is the head alone: rows that follow one another; where rows are painted by turns, one more follows them at most. */
-function isHead(painted: readonly PaintedRow[]): boolean {
-  const sorted = [...painted].sort((a, b) => a.y0 - b.y0);
-  return sorted.every((row, n) => n === 0 || row.y0 - (sorted[n - 1] as PaintedRow).y1 < SAME);
 }
 
 /** A painted cell over several columns is the reach of the words in it, as a line under them would be. */
@@ -260,13 +250,11 @@ function reachOut(
     const near = way > 0 ? line.box.y0 - at : at - line.box.y1;
     const ruled = wide.some((rule) => (way > 0 ? rule.at > line.box.y1 : rule.at < line.box.y0));
     if (near > line.size * (ruled ? MAX_GAP * 2 : MAX_GAP)) break;
-    const full = line.segments.length === 1 && line.box.x1 - line.box.x0 > ((xs[1] ?? 0) - (xs[0] ?? 0)) * 1.05;
-    // A head may go over several columns.
-    if ((runsOver(line, xs) && (way > 0 || line.segments.length < 2)) || (full && !ruled)) break;
+    if (runsOver(line, xs)) break;
     own.push(line);
     at = way > 0 ? line.box.y1 : line.box.y0;
   }
   // Words alone at the end are what follows the table.
-  while (own.length > 0 && (own.at(-1) as TextRow).segments.length < 2 && own.length > 1 && way < 0) own.pop();
+  while (own.length > 1 && (own.at(-1) as TextRow).segments.length < 2 && way < 0) own.pop();
   return own.length === 1 && (own[0] as TextRow).segments.length < 2 ? [] : own;
 }

@@ -99,19 +99,18 @@ function readRun(run: readonly Chunk[][], rulings: readonly Ruling[], vocabulary
   );
   const wideRules = rules.filter((line) => overlap(line.start, line.end, box.x0, box.x1) > (box.x1 - box.x0) * 0.6);
   const multi = run.filter((row) => row.length >= 2).length;
-  if (multi < (wideRules.length > 0 ? MIN_RULED_ROWS : MIN_ROWS) || multi < run.length * 0.4) return undefined;
+  if (multi < (wideRules.length > 0 ? MIN_RULED_ROWS : MIN_ROWS)) return undefined;
   const rows = textRows(words);
   const cut = findColumns(rows);
   if (!cut || !looksTabular(run, rows, cut, wideRules.length > 0)) return undefined;
   const edges = wideRules.map((line) => line.at).filter((y) => y > box.y0 && y < box.y1);
   const read = readAligned(
     rows,
-    { edges, rowRules: edges.length >= 3 && edges.length + 1 >= rows.length * 0.3 },
+    { edges, rowRules: edges.length >= 3 },
     rules.filter((line) => !wideRules.includes(line)),
     vocabulary,
   );
-  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2 || (wideRules.length === 0 && isSparse(read.grid)))
-    return undefined;
+  if (!read || read.grid.rows.length < 2 || isSparse(read.grid)) return undefined;
   return { box, grid: read.grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) };
 }
 
@@ -141,7 +140,6 @@ function looksTabular(run: readonly Chunk[][], rows: readonly TextRow[], cut: Co
   const numeric = filled.slice(1).flatMap((column) => column.cells);
   const numericShare =
     numeric.filter((cell) => /\d/.test(cell) || /^[-–—.]+$/.test(cell)).length / Math.max(1, numeric.length);
-  if (wordsPerCell > 8) return false;
   // The figures along a chart's axes, without a word.
   const named = (texts: readonly string[]) => texts.filter((text) => /\p{L}{2}/u.test(text)).length;
   const head = rows[0]?.segments.map((segment) => chunkText(segment.words)) ?? [];
@@ -149,9 +147,9 @@ function looksTabular(run: readonly Chunk[][], rows: readonly TextRow[], cut: Co
   // Two columns alone are a list of terms, a letterhead or broken prose as often as a table.
   if (filled.length === 2 && !ruled) {
     const dense = run.filter((row) => row.length >= 2).length >= run.length * 0.7;
-    return dense && wordsPerCell <= 5 && (numericShare > 0.6 || (rows.length >= 5 && wordsPerCell <= 3.5));
+    return dense && (numericShare > 0.6 || (rows.length >= 5 && wordsPerCell <= 3.5));
   }
-  return numericShare > 0.3 || wordsPerCell <= 4.5 || ruled;
+  return ruled || wordsPerCell <= 4.5;
 }
 
 function viewColumn(rows: readonly TextRow[], cut: ColumnCut, column: number): ColumnView {
