@@ -73,7 +73,13 @@ async function convertSource(
     drafts.push(...layoutBatch(batch, vocabulary, repeated, heads));
   }
   reader.throwIfNothingRead(drafts.length === 0);
-  if (drafts.every((draft) => (draft.kind === 'figure' && draft.html === undefined) || draft.kind === 'furniture'))
+  if (
+    drafts.every(
+      (draft) =>
+        (draft.kind === 'figure' && draft.html === undefined && draft.description === undefined) ||
+        draft.kind === 'furniture',
+    )
+  )
     reader.tellEmpty(
       pages,
       new Set(drafts.filter((draft) => draft.kind === 'furniture').map((draft) => draft.pageIndex)),

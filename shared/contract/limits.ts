@@ -100,7 +100,9 @@ export const DOCUMENT_LIMITS = {
   /** Bookmarks of a PDF, which tell headings and their levels, and how deep they nest. */
   pdfBookmarks: 10_000,
   pdfBookmarkDepth: 16,
-  /** UTF-16 code units of one field of a PDF's own metadata. */
+  /** Elements of the structure tree of one PDF page that are looked at for descriptions of pictures and the text of glyphs. */
+  pdfPageTags: 20_000,
+  /** UTF-16 code units of one field of a PDF's own metadata, and of one text in its structure tree. */
   pdfMetadataLength: 4_000,
   /** Pixels of one image in a PDF; a larger one is not painted by the second engine. */
   pdfImagePixels: 64_000_000,

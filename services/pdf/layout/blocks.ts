@@ -92,6 +92,8 @@ export interface FigureDraft extends DraftBase {
   kind: 'figure';
   /** What OCR read in it, as blocks. */
   html?: string;
+  /** What the file says that it shows. */
+  description?: string;
 }
 
 export interface CodeDraft extends DraftBase {

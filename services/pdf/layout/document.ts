@@ -126,7 +126,8 @@ export function assembleBlocks(
         LAYOUT_CONFIDENCE[draft.source],
       );
     } else if (draft.kind === 'figure') {
-      push(draft, { type: 'figure', html: `<figure>${draft.html ?? ''}</figure>` }, LAYOUT_CONFIDENCE.figure);
+      const image = draft.description === undefined ? '' : `<img alt="${escapeHtml(draft.description)}">`;
+      push(draft, { type: 'figure', html: `<figure>${image}${draft.html ?? ''}</figure>` }, LAYOUT_CONFIDENCE.figure);
     } else if (draft.kind === 'code') {
       push(
         draft,

@@ -203,3 +203,18 @@ test('the lines of an address are no headings, though its street begins with a n
     ['<h1>Keeper’s Manual</h1>'],
   );
 });
+
+test('a tagged page: pictures have their descriptions, glyphs the word or the line that they stand for', async () => {
+  const [blocks = []] = await blockPages('tagged-described.pdf');
+  assert.deepEqual(
+    blocks.map(({ html }) => html),
+    [
+      '<p>The harbour as it was drawn in the year of the flood, by the keeper of the light.</p>',
+      '<figure><img alt="A photograph of the harbour at low tide"></figure>',
+      '<figure><img alt="A chart of the channel"></figure>',
+      '<p>The bird was a heron of the grey kind.</p>',
+      '<p>Nobody ever saw it sleep</p>',
+      '<p>The keeper kept a pet and fed it with small fish in the winter.</p>',
+    ],
+  );
+});

@@ -159,8 +159,8 @@ function median(values: number[]): number {
 
 function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] {
   const pageArea = page.width * page.height;
-  const boxes: Box[] = [];
-  for (const { box } of page.images.slice(0, 400)) {
+  const pictures: { box: Box; description?: string }[] = [];
+  for (const { box, description } of [...page.images.slice(0, 400), ...(page.drawings ?? [])]) {
     if (
       Math.min(box.x1 - box.x0, box.y1 - box.y0) < FIGURE_SIDE ||
       area(box) < pageArea * FIGURE_SHARE ||
@@ -168,19 +168,29 @@ function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] 
     )
       continue;
     // Strips and layers of one picture are one figure.
-    const near = boxes.findIndex((other) => intersectionArea(grow(other, 2), box) > 0);
-    if (near < 0) boxes.push(box);
-    else boxes[near] = boundingBox([boxes[near] as Box, box]);
+    const near = pictures.find((other) => intersectionArea(grow(other.box, 2), box) > 0);
+    if (!near) pictures.push({ box, ...(description !== undefined && { description }) });
+    else {
+      near.box = boundingBox([near.box, box]);
+      if (description !== undefined && !near.description?.includes(description))
+        near.description = near.description === undefined ? description : `${near.description} ${description}`;
+    }
   }
   const texts = page.words;
-  return boxes
+  return pictures
     .filter(
-      (box) =>
+      ({ box }) =>
         !texts.some((word) => centreInside(word.box, box)) &&
         !page.figures?.some((figure) => intersectionArea(figure.box, box) > 0),
     )
-    .map((box) => ({
-      draft: { kind: 'figure', pageIndex: page.index, box: toDisplayed(box), ocr: null },
+    .map(({ box, description }) => ({
+      draft: {
+        kind: 'figure',
+        pageIndex: page.index,
+        box: toDisplayed(box),
+        ocr: null,
+        ...(description !== undefined && { description }),
+      },
       box,
       words: 0,
       size: 0,

@@ -84,6 +84,7 @@ function mapPage(page: PageContent, swap: boolean, map: (box: Box) => Box): Page
     regions: page.regions.map((region) => ({ ...region, box: map(region.box) })),
     images: page.images.map((image) => ({ ...image, box: map(image.box) })),
     slants,
+    ...(page.drawings && { drawings: page.drawings.map((one) => ({ ...one, box: map(one.box) })) }),
     ...(page.figures && {
       figures: page.figures.map((figure) => ({
         box: map(figure.box),

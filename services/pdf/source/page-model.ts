@@ -62,6 +62,14 @@ export interface ImageArea {
   /** Of the stored image; 0 where unknown. */
   pixelWidth: number;
   pixelHeight: number;
+  /** What the file says that it shows. */
+  description?: string;
+}
+
+/** A drawing of lines and areas that the file describes as one picture. */
+export interface DescribedDrawing {
+  box: Box;
+  description: string;
 }
 
 /** A picture whose words OCR read. */
@@ -81,6 +89,7 @@ export interface PageContent {
   rulings: Ruling[];
   regions: Region[];
   images: ImageArea[];
+  drawings?: DescribedDrawing[];
   /** Degrees clockwise by which the displayed page slopes; everything here is in the straightened frame. */
   skew?: number;
   /** Painted objects of any kind, text included: 0 for an empty page. */

@@ -22,6 +22,21 @@ const FUNCTIONS = [
   'FPDF_GetPageHeightF',
   'FPDF_GetMetaText',
   'FPDFCatalog_GetLanguage',
+  'FPDFCatalog_IsTagged',
+  'FPDF_StructTree_GetForPage',
+  'FPDF_StructTree_Close',
+  'FPDF_StructTree_CountChildren',
+  'FPDF_StructTree_GetChildAtIndex',
+  'FPDF_StructElement_GetType',
+  'FPDF_StructElement_GetAltText',
+  'FPDF_StructElement_GetActualText',
+  'FPDF_StructElement_CountChildren',
+  'FPDF_StructElement_GetChildAtIndex',
+  'FPDF_StructElement_GetChildMarkedContentID',
+  'FPDFPageObj_GetMarkedContentID',
+  'FPDFPageObj_CountMarks',
+  'FPDFPageObj_GetMark',
+  'FPDFPageObjMark_GetParamStringValue',
   'FPDFBookmark_GetFirstChild',
   'FPDFBookmark_GetNextSibling',
   'FPDFBookmark_GetTitle',
@@ -94,7 +109,7 @@ const FUNCTIONS = [
   'FPDF_RenderPageBitmap',
 ] as const; // prettier-ignore
 
-/** The exported C functions (fpdfview.h, fpdf_text.h, fpdf_edit.h, fpdf_doc.h, fpdf_annot.h, fpdf_flatten.h, fpdf_formfill.h) and the memory they share with us. */
+/** The exported C functions (fpdfview.h, fpdf_text.h, fpdf_edit.h, fpdf_doc.h, fpdf_structtree.h, fpdf_annot.h, fpdf_flatten.h, fpdf_formfill.h) and the memory they share with us. */
 export type Pdfium = Record<(typeof FUNCTIONS)[number], Call> & { readonly heap: Heap };
 
 /** The module's memory. Views change when it grows: read them anew after every call that may take memory. */

@@ -1,8 +1,9 @@
 // Reads a page's painted objects out of PDFium (lines, filled areas, image boxes) without decoding an image.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { type Box, concatenate, type Matrix, mapBox } from './geometry.ts';
+import { type Box, concatenate, type Matrix, mapBox, unionBox } from './geometry.ts';
 import type { ImageArea, PageContent, Region } from './page-model.ts';
 import type { Pdfium } from './pdfium-module.ts';
+import type { PageTags, Told } from './pdfium-tags.ts';
 import { RulingCollector } from './rulings.ts';
 
 const PATH = 2;
@@ -15,6 +16,9 @@ interface Walk {
   scratch: number;
   rulings: RulingCollector;
   images: ImageArea[];
+  /** Those that no image belongs to are drawings. */
+  described: Map<Told, Box | undefined>;
+  descriptions: PageTags['descriptions'];
   objects: number;
   segments: number;
   /** More was drawn than is looked at. */
@@ -30,13 +34,16 @@ export function readObjects(
   width: number,
   height: number,
   scratch: number,
-): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'slants' | 'segments' | 'cutDrawing'> {
+  descriptions?: PageTags['descriptions'],
+): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'drawings' | 'objects' | 'slants' | 'segments' | 'cutDrawing'> {
   const pageBox = { x0: 0, y0: 0, x1: width, y1: height };
   const walk: Walk = {
     pdfium,
     scratch,
     rulings: new RulingCollector(pageBox),
     images: [],
+    described: new Map(),
+    descriptions,
     objects: 0,
     segments: 0,
     cut: false,
@@ -44,7 +51,7 @@ export function readObjects(
   };
   const count = pdfium.FPDFPage_CountObjects(page);
   for (let i = 0; i < count && walk.objects < DOCUMENT_LIMITS.pdfPageObjects; i++)
-    readObject(walk, pdfium.FPDFPage_GetObject(page, i), display, 0);
+    readObject(walk, pdfium.FPDFPage_GetObject(page, i), display, 0, undefined);
   const { rulings, regions, slants } = walk.rulings.finish();
   const cutDrawing = walk.cut || walk.objects >= DOCUMENT_LIMITS.pdfPageObjects;
   return {
@@ -52,17 +59,20 @@ export function readObjects(
     regions: regions satisfies Region[],
     slants,
     images: walk.images,
+    drawings: [...walk.described].flatMap(([{ text }, box]) => (box ? [{ box, description: text }] : [])),
     objects: walk.objects,
     segments: walk.segments,
     cutDrawing,
   };
 }
 
-function readObject(walk: Walk, object: number, toPage: Matrix, depth: number): void {
+function readObject(walk: Walk, object: number, toPage: Matrix, depth: number, around: Told | undefined): void {
   walk.objects++;
   if (object === 0) return;
   const { pdfium } = walk;
   const type = pdfium.FPDFPageObj_GetType(object);
+  const told = walk.descriptions?.get(pdfium.FPDFPageObj_GetMarkedContentID(object)) ?? around;
+  if (told && type !== IMAGE && type !== FORM) growDrawing(walk, told, boundsOf(walk, object, toPage));
   if (type === PATH) readPath(walk, object, toPage);
   else if (type === IMAGE || type === SHADING) {
     const box = boundsOf(walk, object, toPage);
@@ -75,13 +85,22 @@ function readObject(walk: Walk, object: number, toPage: Matrix, depth: number): 
       pixelWidth = i32[walk.scratch >> 2] ?? 0;
       pixelHeight = i32[(walk.scratch >> 2) + 1] ?? 0;
     }
-    walk.images.push({ box, pixelWidth, pixelHeight });
+    walk.images.push({ box, pixelWidth, pixelHeight, ...(told && { description: told.text }) });
+    if (told) walk.described.set(told, undefined);
   } else if (type === FORM && depth < DOCUMENT_LIMITS.pdfFormDepth) {
     const inner = concatenate(matrixOf(walk, object), toPage);
     const count = pdfium.FPDFFormObj_CountObjects(object);
     for (let i = 0; i < count && walk.objects < DOCUMENT_LIMITS.pdfPageObjects; i++)
-      readObject(walk, pdfium.FPDFFormObj_GetObject(object, i), inner, depth + 1);
+      readObject(walk, pdfium.FPDFFormObj_GetObject(object, i), inner, depth + 1, told);
   }
+}
+
+function growDrawing(walk: Walk, told: Told, box: Box | undefined): void {
+  if (!box) return;
+  const known = walk.described.get(told);
+  // An image of the picture has been met: that is the picture.
+  if (known === undefined && walk.described.has(told)) return;
+  walk.described.set(told, known ? unionBox(known, box) : box);
 }
 
 function matrixOf(walk: Walk, object: number): Matrix {

@@ -8,6 +8,7 @@ import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-s
 import { FormFields, paintAnnotations, showsAnnotations } from './pdfium-annotations.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
+import { ActualTexts, type PageTags, readTags } from './pdfium-tags.ts';
 import { readText } from './pdfium-text.ts';
 
 /** FPDF_GetLastError (fpdfview.h). */
@@ -49,6 +50,7 @@ class PdfiumSource implements PageSource {
   readonly #document: number;
   readonly #scratch: number;
   readonly #form: FormFields | undefined;
+  readonly #tagged: boolean;
   /** Pages whose annotations are painted, with what went with them. */
   readonly #painted = new Map<number, { links: PageLink[]; shown: Shown[] }>();
   /** The page that was loaded last; 0 where none is. */
@@ -62,6 +64,7 @@ class PdfiumSource implements PageSource {
     this.#scratch = pdfium.malloc(128);
     this.pageCount = Math.max(0, pdfium.FPDF_GetPageCount(document));
     this.info = this.#readInfo();
+    this.#tagged = pdfium.FPDFCatalog_IsTagged(document) !== 0;
     this.#form = pdfium.FPDF_GetFormType(document) > 0 ? new FormFields(pdfium, document) : undefined;
   }
 
@@ -170,13 +173,15 @@ class PdfiumSource implements PageSource {
     const sideways = rotation === 90 || rotation === 270;
     const width = sideways ? crop.y1 - crop.y0 : crop.x1 - crop.x0;
     const height = sideways ? crop.x1 - crop.x0 : crop.y1 - crop.y0;
+    const tags: PageTags | undefined = this.#tagged ? readTags(this.#pdfium, page) : undefined;
+    const actualTexts = new ActualTexts(this.#pdfium, tags?.actualTexts, this.#scratch + 64);
     const textPage = this.#pdfium.FPDFText_LoadPage(page);
     const text =
       textPage === 0
         ? { words: [], glyphs: 0, unmappedGlyphs: 0, cutText: false }
-        : readText(this.#pdfium, textPage, display, width, height, this.#scratch);
+        : readText(this.#pdfium, textPage, display, width, height, this.#scratch, actualTexts);
     if (textPage !== 0) this.#pdfium.FPDFText_ClosePage(textPage);
-    const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch);
+    const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch, tags?.descriptions);
     // What lies wholly off the visible page is not seen by a reader.
     const painted = this.#painted.get(index);
     const words = withAnnotations(text.words, painted?.shown ?? []).filter(

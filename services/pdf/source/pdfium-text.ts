@@ -6,6 +6,8 @@ import { concatenate, type Matrix, mapBox, turnBox } from './geometry.ts';
 import { glyphText, isSpaceCode } from './glyph-text.ts';
 import type { PageContent, TextStyle } from './page-model.ts';
 import { decodeUtf8, type Pdfium, readSized } from './pdfium-module.ts';
+import type { ActualTexts, Told } from './pdfium-tags.ts';
+import { SpokenGlyphs } from './spoken-glyphs.ts';
 import { type PlacedGlyph, WordBuilder } from './word-builder.ts';
 
 interface TextRun {
@@ -64,6 +66,7 @@ export function readText(
   width: number,
   height: number,
   scratch: number,
+  actualTexts: ActualTexts,
 ): Pick<PageContent, 'words' | 'glyphs' | 'unmappedGlyphs' | 'cutText'> {
   const builder = new WordBuilder(width, height);
   const styles = new Styles();
@@ -75,6 +78,9 @@ export function readText(
   let unmapped = 0;
   let lastObject = 0;
   let run: TextRun | undefined;
+  /** What the glyphs of the object stand for. */
+  let told: Told | undefined;
+  const spoken = new SpokenGlyphs(builder);
   // One for all characters: the builder keeps what it needs of it.
   const glyph: PlacedGlyph = {
     text: '',
@@ -97,19 +103,19 @@ export function readText(
       }
     }
     if (isSpaceCode(code)) {
-      builder.space(pdfium.FPDFText_GetTextObject(textPage, i) === 0);
+      const guessed = pdfium.FPDFText_GetTextObject(textPage, i) === 0;
+      if (!spoken.space(guessed)) builder.space(guessed);
       continue;
     }
     const object = pdfium.FPDFText_GetTextObject(textPage, i);
     if (object === 0 && code < 0x20) continue;
-    const text = glyphText(code);
-    if (text === '') {
-      // A code of a font without names that happens to be a control's.
-      if (code < 0x20) [glyphs, unmapped] = [glyphs + 1, unmapped + 1];
-      continue;
-    }
+    const letters = glyphText(code);
+    // A code of a font without names that happens to be a control's.
+    const text = letters === '' && code < 0x20 ? null : letters;
+    if (text === '') continue;
     glyphs++;
-    if (text === null) {
+    const instead = text === null ? actualTexts.ofUnnamed(object) : undefined;
+    if (text === null && !instead) {
       unmapped++;
       continue;
     }
@@ -127,6 +133,7 @@ export function readText(
         }
         runs.set(object, run);
       }
+      told = actualTexts.ofNamed(object) ?? (run.unnamed ? actualTexts.ofUnnamed(object) : undefined);
     }
     let x0: number;
     let x1: number;
@@ -168,8 +175,7 @@ export function readText(
       baseline = origin.y0;
     }
     if (!(Number.isFinite(x0) && Number.isFinite(x1) && Number.isFinite(baseline))) continue;
-    if (run.unnamed || (code > 0x7e && pdfium.FPDFText_HasUnicodeMapError(textPage, i) === 1)) unmapped++;
-    glyph.text = text;
+    glyph.text = text ?? '';
     glyph.code = code;
     glyph.x0 = x0;
     glyph.x1 = x1;
@@ -177,8 +183,16 @@ export function readText(
     glyph.style = run.style;
     glyph.direction = run.direction;
     glyph.invisible = run.invisible;
+    const said = told ?? instead;
+    if (said) {
+      spoken.add(said, glyph);
+      continue;
+    }
+    spoken.end();
+    if (run.unnamed || (code > 0x7e && pdfium.FPDFText_HasUnicodeMapError(textPage, i) === 1)) unmapped++;
     builder.add(glyph);
   }
+  spoken.end();
   return { words: builder.finish(), glyphs, unmappedGlyphs: unmapped, cutText: all > count };
 }
 
