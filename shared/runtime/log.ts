@@ -20,7 +20,8 @@ export function createLogger(config: Pick<Config, 'logLevel'>, service: string):
         'apiKey',
         '*.apiKey',
       ],
-      mixin: traceFields,
+      // A new object each time: pino adds the line's own fields to it, and the next line must not have them.
+      mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },
     destination({ fd: 1, sync: true }),
