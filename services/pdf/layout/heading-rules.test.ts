@@ -125,3 +125,14 @@ test('levels: by number, then by size, weight and capitals', () => {
   assert.deepEqual(titled(['Birds', sized(12)], ['Gulls', sized(12, BOLD)]), ['3 Birds', '2 Gulls']);
   assert.deepEqual(titled(['Birds', BOLD], ['GULLS', BOLD]), ['3 Birds', '2 GULLS']);
 });
+
+test('small capitals in the middle stand under a sentence of one line too, but not under a name', () => {
+  const under = (text: string) => [
+    ...prose(50, 100, 4),
+    ...line(50, 166, text),
+    ...line(167, 196, 'THANKS TO ALL', sized(8)),
+    ...prose(50, 226, 4),
+  ];
+  assert.equal(heads(under('Corollary 4. All gulls are grey.')).length, 1);
+  assert.equal(heads(under('A. Keeper of the Light')).length, 0);
+});

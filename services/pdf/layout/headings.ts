@@ -73,7 +73,9 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
 function isCentredCapitals(draft: TextDraft, drafts: readonly Draft[], index: number): boolean {
   const { style, text } = draft;
   const runs = (one: Draft | undefined) =>
-    one?.kind === 'item' || one?.kind === 'formula' || (one?.kind === 'text' && one.lines > 1 && !one.centred);
+    one?.kind === 'item' ||
+    one?.kind === 'formula' ||
+    (one?.kind === 'text' && !one.centred && (one.lines > 1 || /[.!?]$/.test(one.text)));
   return (
     style.capitals &&
     draft.centred &&

@@ -161,3 +161,20 @@ test('words and chunks: by gaps, raised numbers and the order of the stream', ()
   assert.equal(near(1.8, { spaceBefore: false }), false);
   assert.equal(near(1.8, {}), true);
 });
+
+test('lines that each begin in bold are paragraphs of their own; bold words that run over a line’s end are not', () => {
+  const agenda = [
+    [...line(50, 100, '6:00', BOLD), ...line(75, 100, 'Welcome to all who came')],
+    [...line(50, 112, '6:15', BOLD), ...line(75, 112, 'Report of the keeper of the light')],
+    [...line(50, 124, '6:45', BOLD), ...line(75, 124, 'What is to be done in the winter')],
+  ];
+  assert.equal(texts(agenda.flat()).length, 3);
+  const run = [
+    ...line(50, 100, 'The', BOLD),
+    ...line(70, 100, filled(50)),
+    ...line(325, 100, 'grey', BOLD),
+    ...line(50, 112, 'heron', BOLD),
+    ...line(80, 112, filled(40)),
+  ];
+  assert.equal(texts(run).length, 1);
+});

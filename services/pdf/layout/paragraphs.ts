@@ -163,6 +163,8 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
     )
       return 'paragraph';
   }
+  // Lines that each begin in bold and go on in plain type: times and names of an agenda, terms of a glossary.
+  if (opensInBold(above) && opensInBold(line) && !above.words.at(-1)?.style.bold) return 'paragraph';
   if (above.italic !== line.italic && column.right - above.box.x1 > size * 3) return 'paragraph';
   // A first line all in italics that stops short of the margin, before a sentence in the text's face.
   if (
@@ -206,6 +208,10 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
     if (endsSentence(above) || room > width * 0.5) return 'paragraph';
   }
   return 'none';
+}
+
+function opensInBold(line: Line): boolean {
+  return !line.bold && line.words[0]?.style.bold === true;
 }
 
 function isCentred(a: Line, b: Line): boolean {

@@ -29,6 +29,9 @@ const SYMBOL_MARKS: ReadonlyMap<number, string> = new Map([
 
 const LIGATURES = ['ff', 'fi', 'fl', 'ffi', 'ffl', 'st', 'st'];
 
+/** It parts the halves of a Persian word, which would join; in Latin letters it only parts a ligature. */
+const HALF_SPACE = '\u200c';
+
 /**
  * The text of one code point: '' for what is no text, null for a glyph that the file does not name.
  * @param code Unicode scalar value as the engine gave it
@@ -40,6 +43,7 @@ export function glyphText(code: number): string | null {
   if (code === 0xa0) return ' ';
   if (code === 0xad) return '\u00ad';
   if (code >= 0xfb00 && code <= 0xfb06) return LIGATURES[code - 0xfb00] ?? null;
+  if (code === 0x200c) return HALF_SPACE;
   if (code >= 0x200b && code <= 0x200f) return '';
   if (code === 0xfeff || (code >= 0x202a && code <= 0x202e) || (code >= 0x2060 && code <= 0x2064)) return '';
   if (code === 0xfffd) return null;

@@ -156,7 +156,8 @@ export class WordBuilder {
       return false;
     const size = glyph.style.size;
     if (Math.abs(open.baseline - glyph.baseline) > size * 0.12) return false;
-    const gap = open.rightToLeft && isRightToLeft(glyph.code) ? open.x0 - glyph.x1 : glyph.x0 - open.x1;
+    const backwards = open.rightToLeft && (isRightToLeft(glyph.code) || glyph.text === '\u200c');
+    const gap = backwards ? open.x0 - glyph.x1 : glyph.x0 - open.x1;
     return gap < size * WORD_GAP && gap > -size * KERNING;
   }
 
@@ -240,7 +241,11 @@ function accented(letter: string, accent: PlacedGlyph): string {
   return (base + (ACCENTS.get(accent.code) ?? '')).normalize('NFC');
 }
 
-/** Soft hyphens stay only at a word's end, where the line was broken; letters and their marks are composed. */
+/** Half-spaces that do not stand between letters of a script that joins or stacks its letters. */
+const IDLE_HALF_SPACE =
+  /(?<![\u0600-\u08ff\u0900-\u0dff\ufb50-\ufefc])\u200c|\u200c(?![\u0600-\u08ff\u0900-\u0dff\ufb50-\ufefc])/g;
+
+/** Soft hyphens stay only at a word's end, where the line was broken; letters and their marks are composed; half-spaces stay where they tell (word-builder.test.ts). */
 function tidy(text: string): string {
   let plain = true;
   for (let i = 0; i < text.length; i++)
@@ -250,7 +255,8 @@ function tidy(text: string): string {
     }
   if (plain) return text;
   const inner = text.includes('\u00ad') ? text.slice(0, -1).replaceAll('\u00ad', '') + text.slice(-1) : text;
-  return inner.normalize('NFC').replace(/^\u00ad$/, '-');
+  const told = inner.includes('\u200c') ? inner.replace(IDLE_HALF_SPACE, '') : inner;
+  return told.normalize('NFC').replace(/^\u00ad$/, '-');
 }
 
 /** Text painted twice with a hair's offset, to look bold or shadowed, is read once (and is bold). */

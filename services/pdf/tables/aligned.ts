@@ -8,7 +8,7 @@ import { readAligned, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 import type { HeadMemory } from './head-memory.ts';
 import { findHeadedTables } from './headed.ts';
-import { findShadedTables } from './shaded.ts';
+import { findShadedTables, isHeatMap } from './shaded.ts';
 
 /** Ends of rules of one table agree to this, in points. */
 const SAME_END = 6;
@@ -90,12 +90,13 @@ function heavyRules(group: readonly Ruling[]): boolean[] {
 
 /** Shaded rows of one width, one above the other at an even pace. */
 function zebraEvidence(page: PageContent): Evidence[] {
-  const bars = page.regions
+  const painted = page.regions
     .filter(
       ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > 12 && box.y1 - box.y0 >= 7 && box.y1 - box.y0 < 160,
     )
-    .slice(0, 3_000)
-    .map((region) => region.box);
+    .slice(0, 3_000);
+  if (isHeatMap(painted)) return [];
+  const bars = painted.map((region) => region.box);
   const groups: Box[][] = [];
   for (const bar of joinCells(bars)) {
     const group = groups.find((one) => {

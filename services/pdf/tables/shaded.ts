@@ -1,7 +1,7 @@
 // Finds tables whose cells are painted one by one: the edges at which the painted cells meet are the columns of every row, painted or not.
 import type { Vocabulary } from '../layout/inline.ts';
 import { area, type Box, boundingBox, overlap } from '../source/geometry.ts';
-import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import type { PageContent, Region, Ruling, Word } from '../source/page-model.ts';
 import { isWhite } from '../source/rulings.ts';
 import { type ColumnCut, readAligned, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
@@ -31,8 +31,7 @@ export function findShadedTables(page: PageContent, words: readonly Word[], voca
   const painted = page.regions.filter(
     ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > MIN_WIDTH && box.y1 - box.y0 >= MIN_HEIGHT,
   );
-  // Colours by value, as in a heat map, say nothing of rows and columns.
-  if (new Set(painted.map((region) => region.color)).size > MAX_COLOURS) return [];
+  if (isHeatMap(painted)) return [];
   const cells = painted.map((region) => region.box);
   if (cells.length < 2 || cells.length > MAX_CELLS) return [];
   const tables: FoundTable[] = [];
@@ -45,6 +44,11 @@ export function findShadedTables(page: PageContent, words: readonly Word[], voca
     tables.push(table);
   }
   return tables;
+}
+
+/** Colours by value say nothing of rows and columns (heat-map.test.ts). */
+export function isHeatMap(painted: readonly Region[]): boolean {
+  return new Set(painted.map((region) => region.color)).size > MAX_COLOURS;
 }
 
 /** Without the paragraphs that are painted once more inside their cells, as word processors do. */

@@ -1,0 +1,29 @@
+// Holds the joining of glyphs to words to glyphs given by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { glyphText } from './glyph-text.ts';
+import { WordBuilder } from './word-builder.ts';
+
+const STYLE = { font: 'a', size: 10, bold: false, italic: false, monospace: false, color: 0 };
+
+/** The words of letters five points wide, as an engine gives them; those that are written from the right stand from the right. */
+function wordsOf(text: string, backwards = false): string[] {
+  const builder = new WordBuilder(600, 800);
+  let at = 300;
+  for (const letter of text) {
+    const code = letter.codePointAt(0) ?? 0;
+    const width = letter === '\u200c' ? 0 : 5;
+    const x0 = backwards ? at - width : at;
+    at += backwards ? -width : width;
+    const own = glyphText(code);
+    if (own !== null && own !== '')
+      builder.add({ text: own, code, x0, x1: x0 + width, baseline: 100, style: STYLE, direction: 0, invisible: false });
+  }
+  return builder.finish().map((word) => word.text);
+}
+
+test('a half-space stays between Persian letters, where it parts what would join, and goes elsewhere', () => {
+  assert.deepEqual(wordsOf('می\u200cخواهم', true), ['می\u200cخواهم']);
+  assert.deepEqual(wordsOf('Auf\u200clage'), ['Auflage']);
+  assert.deepEqual(wordsOf('خانه\u200c', true), ['خانه']);
+});
