@@ -1,0 +1,112 @@
+// Holds each rule that reads a table from cells painted one by one, on pages made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cellTexts, line, pageOf, painted, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import type { Ruling, Word } from '../source/page-model.ts';
+import { findShadedTables } from './shaded.ts';
+
+const XS = [100, 200, 300, 400];
+const AXES = [105, 205, 305];
+const BIRDS = [
+  ['Bird', 'Spring', 'Autumn'],
+  ['Gull', '41', '57'],
+  ['Tern', '12', '9'],
+  ['Heron', '3', '4'],
+];
+const TOP = 300;
+type Regions = ReturnType<typeof painted>[];
+/** A row of cells painted side by side. */
+const row = (y0: number, y1 = y0 + 14, xs = XS, color = 0xeeeeff): Regions =>
+  xs.slice(1).map((x1, n) => painted(xs[n] ?? 0, y0, x1, y1, color));
+const HEAD = row(TOP - 10);
+const found = (words: Word[], regions: Regions, rulings: Ruling[] = []) =>
+  findShadedTables(pageOf(words, { regions, rulings }), words, new Set()).map(cellTexts);
+const birds = (y = TOP) => rows(AXES, y, BIRDS);
+
+test('cells side by side, painted in few colours and neither specks nor threads, give the columns', () => {
+  assert.deepEqual(found(birds(), HEAD), [BIRDS]);
+  assert.equal(found(birds(), row(TOP - 10, TOP + 4, XS, 0xffffff)).length, 0, 'white');
+  assert.equal(found(birds(), row(TOP - 10, TOP - 5)).length, 0, 'threads');
+  const bars = row(TOP - 10, TOP + 4, [100, 110, 120, 130]);
+  assert.equal(
+    found(
+      rows(
+        [101, 111, 121],
+        TOP,
+        [...'123'].map((n) => [n, n, n]),
+      ),
+      bars,
+    ).length,
+    0,
+    'bars',
+  );
+  const heat = Array.from({ length: 13 }, (_, n) => row(TOP - 10 + n * 14, TOP + 4 + n * 14, XS, 0xeeee00 + n)).flat();
+  assert.equal(found(birds(), heat).length, 0, 'colours by value');
+  assert.equal(found(birds(), [painted(100, TOP - 10, 400, TOP + 4)]).length, 0, 'one piece');
+  const apart = [painted(100, TOP - 10, 195, TOP + 4), painted(205, TOP - 10, 400, TOP + 4)];
+  assert.equal(found(birds(), apart).length, 0, 'not side by side');
+  const heights = [...row(TOP - 10).slice(0, 1), ...row(TOP - 7).slice(1, 2), ...row(TOP - 4).slice(2)];
+  assert.equal(found(birds(), heights).length, 0, 'at unlike heights');
+});
+
+test('what is painted once more inside a cell is no cell, a cell over several columns is a head of them', () => {
+  const nested = row(TOP - 10).map(({ box }) => painted(box.x0 + 5, box.y0 + 2, box.x1 - 5, box.y1 - 2));
+  assert.deepEqual(found(birds(), [...HEAD, ...nested]), [BIRDS]);
+  const wide = [painted(100, TOP - 24, 200, TOP - 10), painted(200, TOP - 24, 400, TOP - 10)];
+  const words = [...line(280, TOP - 14, 'Seen'), ...birds()];
+  const [table] = findShadedTables(pageOf(words, { regions: [...wide, ...HEAD] }), words, new Set());
+  assert.deepEqual(
+    table?.grid.rows[0]?.map((cell) => [cell.text, cell.colspan]),
+    [
+      ['Bird', 1],
+      ['Seen', 2],
+    ],
+  );
+});
+
+test('two tables of one width have their own columns, and words of their own', () => {
+  const other = [100, 160, 220, 280, 340, 400];
+  const cells = [
+    ['Port', 'One', 'Two', 'Six', 'Ten'],
+    ['Oban', '1', '2', '6', '9'],
+  ];
+  const below = rows(
+    other.map((x) => x + 5),
+    TOP + 100,
+    cells,
+  );
+  assert.deepEqual(found([...birds(), ...below], [...HEAD, ...row(TOP + 90, TOP + 104, other)]), [BIRDS, cells]);
+});
+
+test('text close beside the paint, over its edges, or cut further than it, tells another table', () => {
+  assert.equal(found([...birds(), ...line(402, TOP, 'more')], HEAD).length, 0, 'at the right');
+  assert.equal(found([...birds(), ...line(88, TOP, 'No')], HEAD).length, 0, 'at the left');
+  assert.equal(found([...birds(), ...line(440, TOP, 'more')], HEAD).length, 1, 'further away');
+  assert.equal(found([...birds(), ...line(402, TOP + 14, 'more')], HEAD).length, 1, 'beside another line');
+  const full = Array.from({ length: 4 }, (_, n) => row(TOP - 10 + n * 14)).flat();
+  const over = [...rows([105, 305], TOP, [['Bird', 'Autumn']]), ...line(160, TOP, 'lamplighters'), ...birds(TOP + 14)];
+  assert.equal(found(over, full).length, 0, 'a word over an edge');
+  const fine = rows([105, 135, 165, 205, 235, 265, 305], TOP, [
+    ['a', 'b', 'c', 'd', 'e', 'f', 'g'],
+    ['a', 'b', 'c', 'd', 'e', 'f', 'g'],
+  ]);
+  assert.equal(found(fine, full.slice(0, 6)).length, 0, 'bands of colour over several columns');
+  assert.equal(found([], HEAD).length, 0, 'no text');
+  const one = rows(AXES, TOP, [['Bird'], ['Gull']]);
+  assert.equal(found(one, HEAD).length, 0, 'one column with text');
+  assert.equal(found(rows(AXES, TOP, BIRDS.slice(0, 1)), HEAD).length, 0, 'one row');
+});
+
+test('the table goes on over unpainted lines until white space, a line over its columns, or words alone', () => {
+  const height = (words: Word[], rulings: Ruling[] = []) => found([...birds(), ...words], HEAD, rulings)[0]?.length;
+  const next = TOP + 56;
+  const coot = (y: number) => rows(AXES, y, [['Coot', '7', '8']]);
+  assert.equal(height(coot(next)), 5);
+  assert.equal(height(coot(next + 20)), 4, 'white space');
+  assert.equal(height(coot(next + 20), [rule(next + 30, 98, 402)]), 5, 'with a line below it');
+  assert.equal(height(coot(next + 20), [rule(next + 30, 98, 250)]), 4, 'with a short line below it');
+  assert.equal(height(line(105, next, 'Counted from the lighthouses', undefined, 3)), 4, 'over its columns');
+  const above = (words: Word[]) => found([...words, ...birds()], HEAD)[0]?.[0]?.[0];
+  assert.equal(above(rows(AXES, TOP - 14, [['Log', 'Light', 'Light']])), 'Log');
+  assert.equal(above(line(105, TOP - 14, 'Counts')), 'Bird', 'its title');
+});

@@ -1,0 +1,101 @@
+// Holds each rule that tells a table which nothing but white space marks from prose, lists and labels, on pages made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cellTexts, line, pageOf, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import { buildChunks } from '../layout/lines.ts';
+import type { Ruling, Word } from '../source/page-model.ts';
+import { splitTables } from './whitespace.ts';
+
+const AXES = [200, 300, 400];
+const BIRDS = [
+  ['Bird', 'Spring', 'Autumn'],
+  ['Gull', '41', '57'],
+  ['Tern', '12', '9'],
+];
+const TOP = 300;
+const WIDE = rule(TOP + 4, 195, 440);
+const found = (words: Word[], rulings: Ruling[] = []) =>
+  splitTables(buildChunks(words), pageOf(words, { rulings }), new Set()).flatMap(({ table }) =>
+    table ? [cellTexts(table)] : [],
+  );
+const count = (...of: Parameters<typeof found>) => found(...of).length;
+const at = (y: number, cells: readonly (readonly string[])[] = BIRDS, xs = AXES) => rows(xs, y, cells, 14);
+const times = (n: number, ...row: string[]) => Array.from({ length: n }, () => row);
+
+test('three rows with cells side by side, or two with a line over most of their width', () => {
+  assert.deepEqual(found(at(TOP)), [BIRDS]);
+  const two = at(TOP, BIRDS.slice(0, 2));
+  assert.equal(count(two), 0);
+  assert.equal(count(two, [WIDE]), 1);
+  assert.equal(count(two, [rule(TOP + 4, 195, 250)]), 0, 'a short line');
+  assert.equal(count(two, [rule(TOP - 40, 195, 440)]), 0, 'a line far above');
+  assert.equal(count(two, [rule(TOP + 60, 195, 440)]), 0, 'a line far below');
+  assert.equal(count(two, [{ ...WIDE, horizontal: false }]), 0, 'an upright line');
+});
+
+test('a table ends at white space, after three lines alone, at a line of prose, and takes a wrapped label with it', () => {
+  const next = TOP + 3 * 14;
+  assert.equal(count([...at(TOP), ...at(next)]), 1);
+  assert.equal(count([...at(TOP), ...at(next + 25)]), 2, 'white space');
+  const alone = (n: number) => [...at(TOP), ...at(next, times(n, 'Waders', '', '')), ...at(next + n * 14)];
+  assert.equal(count(alone(3)), 1);
+  assert.equal(count(alone(4)), 2, 'four lines alone');
+  const between = (text: string) => [...at(TOP), ...line(200, next, text, undefined, 3), ...at(next + 14)];
+  assert.equal(count(between('Counted from the old light each morning')), 2, 'prose');
+  assert.equal(count(between('Counted at the lighthouses, unweighted')), 1, 'few words');
+  assert.equal(count(between('as told by one of us')), 1, 'not wide');
+  const label = (text: string, y = next - 2, x = 200) =>
+    found([...at(TOP), ...line(x, y, text, undefined, 3)])[0]?.at(-1)?.[0];
+  assert.equal(label('of the bay'), 'of the bay');
+  assert.equal(label('of the bay', next + 2), 'Tern', 'not tight');
+  assert.equal(label('of the bay', next - 2, 220), 'Tern', 'further in');
+  assert.equal(label('of the bay by the quay'), 'Tern', 'up to the next column');
+  assert.equal(label('lamplighters lamplighters'), 'Tern', 'under two columns');
+  assert.equal(label('of it is a b'), 'Tern', 'many words');
+});
+
+test('a run that is no table is none in its last rows either', () => {
+  const prose = times(5, ...times(3, 'it is as it is in it').flat());
+  const words = [...at(TOP, prose, [40, 200, 360]), ...at(TOP + 70, BIRDS, [40, 200, 360])];
+  assert.equal(count(words), 0);
+});
+
+test('labels strewn about, figures without a word, and columns that line up nowhere are no table', () => {
+  const strewn = Array.from({ length: 8 }, (_, n) =>
+    Array.from({ length: 8 }, (_, column) => (column === n || column === (n + 1) % 8 ? '41' : '')),
+  );
+  const spots = [40, 100, 160, 220, 280, 340, 400, 460];
+  const heads = times(1, 'Gull', 'Tern', 'Coot', 'Teal', 'Rail', 'Knot', 'Ruff', 'Smew');
+  assert.equal(count([...at(TOP - 14, heads, spots), ...rows(spots, TOP, strewn, 14)]), 0);
+  const figures = times(6, '41', '12', '9');
+  assert.equal(count(at(TOP, figures)), 0);
+  assert.equal(count(at(TOP, figures), [WIDE]), 1, 'with a line');
+  assert.equal(count([...at(TOP - 14, [['Gulls', 'Terns', 'Coots']]), ...at(TOP, figures)]), 1, 'with a head');
+  assert.equal(count(at(TOP, times(3, 'Gull', '41', '12'))), 1, 'with labels');
+  const drifting = Array.from({ length: 6 }, (_, n) =>
+    rows([200, 300 + n * 11], TOP + n * 14, [['Gull', '41']]),
+  ).flat();
+  assert.equal(count(drifting), 0);
+});
+
+test('two columns: figures, or five rows of few words, nearly all of them of two cells; no list', () => {
+  const two = (n: number, ...row: string[]) => at(TOP, times(n, ...row), [200, 300]);
+  assert.equal(count(two(3, 'Gull', '41')), 1);
+  assert.equal(count(two(4, 'Gull', 'grey')), 0);
+  assert.equal(count(two(5, 'Gull', 'grey')), 1);
+  assert.equal(count(rows([150, 300], TOP, times(5, 'The gulls of our bay', 'Are grey and white'), 20)), 0);
+  assert.equal(count(rows([150, 300], TOP, times(5, 'the old gulls', 'are all grey'), 11)), 0, 'one row that wraps');
+  assert.equal(count(two(3, 'Gull', '—')), 1, 'dashes');
+  assert.equal(count(two(3, 'Gull', 'grey'), [WIDE]), 1, 'with a line');
+  const loose = [['Gull', '41'], ...times(2, 'Tern', ''), ['Coot', '12'], ...times(2, 'Teal', ''), ['Rail', '9']];
+  assert.equal(count(at(TOP, loose, [200, 300])), 0, 'many lines alone');
+  assert.equal(count(two(5, '1.', 'Gulls')), 0, 'a list');
+  assert.equal(count(at(TOP, times(5, '1.', 'Gulls', '41'))), 1, 'three columns');
+  assert.equal(count(two(5, '1. Gulls', '41')), 1, 'numbered labels');
+});
+
+test('columns of long cells without a line are prose', () => {
+  const cells = times(4, 'the old gulls of bay', 'rest on the quay all', 'day until it is dark');
+  assert.equal(count(at(TOP, cells, [60, 200, 340])), 0);
+  assert.equal(count(at(TOP, cells, [60, 200, 340]), [rule(TOP + 4, 55, 440)]), 1);
+});
