@@ -23,7 +23,7 @@ export function findRuledTables(
   sideways: readonly Word[],
   vocabulary: Vocabulary,
 ): FoundTable[] {
-  if (page.rulings.length < 4 || page.rulings.length > MAX_LINES) return [];
+  if (page.rulings.length > MAX_LINES) return [];
   const words = chunks.flatMap((chunk) => chunk.words);
   const taken = new Set<Word>();
   const tables: FoundTable[] = [];
@@ -62,7 +62,7 @@ function connect(rulings: readonly Ruling[]): Ruling[][] {
     if (group) group.push(line);
     else groups.set(top, [line]);
   }
-  return [...groups.values()].filter((group) => group.length >= 4).sort((a, b) => b.length - a.length);
+  return [...groups.values()].sort((a, b) => b.length - a.length);
 }
 
 /** Places of lines of one direction, near ones as one. */
@@ -112,7 +112,6 @@ function readGrid(
   );
   const box: Box = { x0: xs[0] ?? 0, x1: xs.at(-1) ?? 0, y0: ys[0] ?? 0, y1: ys.at(-1) ?? 0 };
   const inside = words.filter((word) => centreInside(word.box, box));
-  if (xs.length < 3 || inside.length < 3) return undefined;
   ys = splitOpenRows(xs, ys, horizontal, inside);
   xs = splitOpenColumns(xs, vertical, inside);
   const columns = xs.length - 1;
@@ -160,8 +159,8 @@ function splitOpenRows(
     if (lines.length < 2) continue;
     const columnOf = (word: Word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2);
     const columnsOf = (line: readonly Word[]) => new Set(line.map(columnOf)).size;
-    // Many bands, or few lines in one: only figures are sure to be rows.
-    const open = ys.length <= 5 && lines.length >= 4;
+    // Where bands are many, only figures are sure to be rows.
+    const open = ys.length <= 5;
     const rows =
       open || numericShare(textRows(band)) > 0.7
         ? openRows(lines, xs.length - 1, (word) => Math.min(xs.length - 2, Math.max(0, columnOf(word) - 1)))
@@ -196,7 +195,7 @@ function openRows(lines: readonly Word[][], columns: number, columnOf: (word: Wo
     (group) => new Set(group.flatMap((n) => sheet[n]?.cells.map((cell) => cell.from) ?? [])).size,
   );
   const full = filled.filter((count) => count >= Math.max(2, columns * 0.6)).length;
-  if (groups.length < 2 || full < groups.length * 0.65) return [];
+  if (full < groups.length * 0.65) return [];
   return groups.slice(1).map((group, n) => {
     const above = Math.max(...(groups[n] ?? []).map((i) => sheet[i]?.box.y1 ?? 0));
     return (above + Math.min(...group.map((i) => sheet[i]?.box.y0 ?? 0))) / 2;

@@ -1,0 +1,97 @@
+// Holds each rule that cuts rows of text into columns and cells by the white space between them, on rows made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { line, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import type { Ruling, Word } from '../source/page-model.ts';
+import { findColumns, numericShare, readAligned, textRows } from './alignment.ts';
+
+const AXES = [100, 200, 300];
+const BIRDS = [
+  ['Bird', 'Spring', 'Autumn'],
+  ['Gull', '41', '57'],
+  ['Tern', '12', '9'],
+  ['Coot', '3', '4'],
+];
+const TOP = 300;
+const at = (cells: readonly (readonly string[])[], xs = AXES, y = TOP) => rows(xs, y, cells, 14);
+const birds = () => at(BIRDS);
+const columns = (words: Word[]) => (findColumns(textRows(words))?.separators.length ?? 0) + 1;
+const times = (n: number, ...row: string[]) => Array.from({ length: n }, () => row);
+const read = (words: Word[], { edges = [] as number[], rowRules = false, rules = [] as Ruling[] } = {}) =>
+  readAligned(textRows(words), { edges, rowRules }, rules, new Set())?.grid.rows.map((row) =>
+    row.map((cell) => (cell.colspan > 1 ? `${cell.text} ${cell.colspan}` : cell.text)),
+  );
+
+test('figures are numbers with their signs and units, and dashes for none; first cells name the row', () => {
+  const share = (...cells: string[]) => numericShare(textRows(at([['1', ...cells]])));
+  assert.equal(share('41%', '–'), 1);
+  assert.equal(share('€4.50', 'Gull'), 0.5);
+  assert.equal(share('Gull', '4b'), 0);
+});
+
+test('columns are parted by white space that some rows have text on both sides of', () => {
+  assert.equal(columns(birds()), 3);
+  assert.equal(columns(at(times(4, 'Gull', '', ''))), 1, 'one cell a row');
+  assert.equal(columns(at([['Bird', 'Spring', 'Autumn'], ...times(6, 'Gull', '41', '')])), 2, 'one row of seven');
+  assert.equal(
+    columns([...birds(), ...line(100, TOP + 56, 'Gulls and terns and coots counted', undefined, 3)]),
+    3,
+    'a line over all',
+  );
+  const near = [...rows([100], TOP, times(4, 'lamplighters')), ...rows([164], TOP, times(4, '41'))];
+  assert.equal(columns(near), 1, 'a space is no gap');
+});
+
+test('a few heads over several columns hide no white space, but half of the rows do', () => {
+  const over = (heads: number, body: number) => [
+    ...at(times(heads, 'Bird', 'Counted from the lights', '')).flat(),
+    ...at(times(body, 'Gull', '41', '57'), AXES, TOP + heads * 14),
+  ];
+  assert.equal(columns(over(1, 8)), 3);
+  assert.equal(columns(over(1, 2)), 2, 'of three rows');
+  assert.equal(columns(over(4, 5)), 2, 'four of nine');
+});
+
+test('heads at the left and figures at the right of one column are one; labels left of all cells are a column', () => {
+  const right = [...at(BIRDS.slice(0, 1)), ...rows([100, 260, 360], TOP + 14, BIRDS.slice(1), 14)];
+  assert.equal(columns(right), 3);
+  const form = [...rows([20], TOP, times(4, 'Name'), 28), ...rows([100, 200], TOP + 14, times(4, 'Gull', '41'), 28)];
+  assert.equal(columns(form), 3);
+  const one = [...line(20, TOP - 14, 'Name'), ...rows([100, 200], TOP, times(4, 'Gull', '41'), 14)];
+  assert.equal(columns(one), 2, 'one label');
+});
+
+test('the lines of a label that wraps show how far its column reaches', () => {
+  const words = [...birds(), ...rows([100], TOP + 56, [['and the rest of it']])];
+  const [first] = findColumns(textRows(words))?.separators ?? [];
+  assert.ok(first !== undefined && first > 190);
+});
+
+test('words over a separator span, and a rule under a head says how far, but not over its neighbour', () => {
+  const body = at([...BIRDS.slice(1), ...BIRDS.slice(1)], AXES, TOP + 14);
+  assert.deepEqual(
+    read([...at([['Bird']]), ...line(205, TOP, 'Counted in the whole year', undefined, 3), ...body])?.[0],
+    ['Bird', 'Counted in the whole year 2'],
+  );
+  const head = [...at([['Bird']]), ...line(215, TOP, 'Seen'), ...body];
+  const under = (start: number, end: number, y = TOP + 3) => read(head, { rules: [rule(y, start, end)] })?.[0];
+  assert.deepEqual(under(195, 330), ['Bird', 'Seen 2']);
+  assert.deepEqual(under(195, 260), ['Bird', 'Seen', ''], 'under one column');
+  assert.deepEqual(under(195, 330, TOP - 20), ['Bird', 'Seen', ''], 'above it');
+  assert.deepEqual(under(195, 330, TOP + 40), ['Bird', 'Seen', ''], 'far below');
+  assert.deepEqual(under(60, 330), ['Bird', 'Seen 2'], 'over its neighbour');
+  assert.deepEqual(under(95, 140), ['Bird', 'Seen', ''], 'under its neighbour');
+});
+
+test('where each row has a line of its own, all between two lines is one row, unless figures are stacked there', () => {
+  const cells = [
+    ['Bird', 'Spring', 'Autumn'],
+    ['Gull', 'Many', 'Few'],
+    ['Tern', 'Some', 'None'],
+    ['Coot', 'One', 'Two'],
+  ];
+  const edges = [TOP + 4, TOP + 32];
+  assert.equal(read(at(cells), { edges })?.length, 4);
+  assert.deepEqual(read(at(cells), { edges, rowRules: true })?.[1], ['Gull Tern', 'Many Some', 'Few None']);
+  assert.equal(read(birds(), { edges, rowRules: true })?.length, 4);
+});

@@ -1,0 +1,177 @@
+// Holds each rule that reads a table from the lines drawn around its cells, on pages made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cellTexts, line, pageOf, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import { buildChunks } from '../layout/lines.ts';
+import type { Ruling, Word } from '../source/page-model.ts';
+import { findRuledTables } from './ruled.ts';
+
+const XS = [100, 200, 300, 400];
+const YS = [300, 320, 340, 360];
+const AXES = [105, 205, 305];
+const BIRDS = [
+  ['Bird', 'Spring', 'Autumn'],
+  ['Gull', '41', '57'],
+  ['Tern', '12', '9'],
+];
+const upright = (at: number, start: number, end: number): Ruling => ({ ...rule(at, start, end), horizontal: false });
+const level = (ys: readonly number[], x0 = 100, x1 = 400) => ys.map((y) => rule(y, x0, x1));
+const down = (xs: readonly number[], y0 = 300, y1 = 360) => xs.map((x) => upright(x, y0, y1));
+const GRID = [...level(YS), ...down(XS)];
+const birds = () => rows(AXES, 313, BIRDS, 20);
+const tables = (words: Word[], rulings: Ruling[], sideways: Word[] = []) =>
+  findRuledTables(pageOf(words, { rulings }), buildChunks(words), sideways, new Set());
+const found = (...of: Parameters<typeof tables>) => tables(...of).map(cellTexts);
+const spans = (...of: Parameters<typeof tables>) =>
+  tables(...of)[0]?.grid.rows.map((row) => row.map((cell) => `${cell.text} ${cell.colspan}x${cell.rowspan}`));
+
+test('lines that cross, or miss each other by a little, make a grid; double lines are one, open sides end with the lines', () => {
+  assert.deepEqual(found(birds(), GRID), [BIRDS]);
+  assert.deepEqual(found(birds(), [...level(YS, 102, 398), ...down(XS)]), [BIRDS], 'a little short');
+  assert.deepEqual(found(birds(), [...level(YS, 110, 390), ...down([100, 400])]), [], 'far too short');
+  assert.deepEqual(found(birds(), [...level(YS.flatMap((y) => [y, y + 2])), ...down(XS)]), [BIRDS], 'double');
+  assert.deepEqual(found(birds(), [...level(YS), ...down(XS.slice(1, 3))]), [BIRDS], 'open at the sides');
+  assert.deepEqual(found(birds(), [...level(YS.slice(1, 3)), ...down(XS)]), [BIRDS], 'open above and below');
+  const second = [...level([500, 520, 540]), ...down(XS, 500, 540)];
+  const ports = [
+    ['Port', 'One', 'Two'],
+    ['Oban', '1', '2'],
+  ];
+  assert.deepEqual(found([...birds(), ...rows(AXES, 513, ports, 20)], [...GRID, ...second]), [BIRDS, ports]);
+});
+
+test('a box, a row of boxes, a drawing, and a grid with next to no text are no tables', () => {
+  assert.equal(found(birds(), [...level([300, 360]), ...down([100, 400])]).length, 0, 'a box');
+  assert.equal(found(birds(), [...level([300]), ...down(XS)]).length, 0, 'one level line');
+  assert.equal(found(birds(), level(YS)).length, 0, 'no upright line');
+  const many = [...GRID, ...Array.from({ length: 2_500 }, (_, n) => rule(700, n, n + 1))];
+  assert.equal(found(birds(), many).length, 0, 'a drawing');
+  assert.equal(found(birds(), [...level([300, 360]), ...down(XS)].slice(0, 3)).length, 0, 'three lines');
+  assert.equal(found(rows(AXES, 313, [['Gull', '41', '']], 20), GRID).length, 0, 'two words');
+  const first = BIRDS.map((row) => row.slice(0, 1));
+  assert.equal(found(rows(AXES, 313, first, 20), GRID).length, 0, 'one column with text');
+  assert.equal(found(rows(AXES, 313, BIRDS.slice(0, 1), 20), GRID).length, 0, 'one row with text');
+  const wide = Array.from({ length: 9 }, (_, n) => 100 + n * 30);
+  const sparse = [...level(YS, 100, 340), ...down(wide)];
+  assert.equal(
+    found(
+      rows(
+        [105, 135],
+        313,
+        [
+          ['a', 'b'],
+          ['c', 'd'],
+        ],
+        20,
+      ),
+      sparse,
+    ).length,
+    0,
+    'little text',
+  );
+});
+
+test('cells that no line parts are one, half a line parts none, and a span takes no part of what is parted below it', () => {
+  const head = [...level(YS), ...down([100, 200, 400]), upright(300, 320, 360)];
+  const words = [...rows([105, 285], 313, [['Bird', 'Seen']]), ...rows(AXES, 333, BIRDS.slice(1), 20)];
+  assert.deepEqual(spans(words, head)?.[0], ['Bird 1x1', 'Seen 2x1']);
+  const half = [...head, upright(300, 300, 310)];
+  assert.deepEqual(spans(words, half)?.[0], ['Bird 1x1', 'Seen 2x1'], 'half a line');
+  const open = [...level([300, 340, 360]), rule(320, 100, 200), ...down([100, 200, 400]), upright(300, 320, 360)];
+  assert.deepEqual(spans(words, open)?.[0], ['Bird 1x1', 'Seen 2x1'], 'no line under the head');
+  const tall = [...level([300, 320, 360]), rule(340, 200, 400), ...down(XS)];
+  assert.deepEqual(spans(birds(), tall)?.[1]?.[0], 'Gull Tern 1x2');
+});
+
+test('words that stand sideways in a cell are its text', () => {
+  const [turned] = line(105, 313, 'Bird').map((word) => ({ ...word, direction: 90 as const }));
+  const words = birds().filter((word) => word.text !== 'Bird');
+  assert.deepEqual(found(words, GRID, turned ? [turned] : []), [BIRDS]);
+  assert.equal(
+    found(words, GRID, turned ? [{ ...turned, box: { x0: 5, x1: 15, y0: 5, y1: 15 } }] : [])[0]?.[0]?.[0],
+    '',
+  );
+});
+
+test('lines between columns alone: each line of text is a row where they are full, a cell that wraps is not', () => {
+  const columns = [...level([300, 320, 400]), ...down(XS, 300, 400)];
+  const body = [...BIRDS.slice(1), ['Coot', '3', '4'], ['Rail', '5', '6']];
+  const words = [...rows(AXES, 313, BIRDS.slice(0, 1)), ...rows(AXES, 333, body, 15)];
+  assert.deepEqual(found(words, columns), [[BIRDS[0], ...body]]);
+  const wrapped = [
+    ['Gull', 'on the quay of', '41'],
+    ['', 'the old harbour', ''],
+    ['', 'and on its', ''],
+    ['', 'islands', ''],
+  ];
+  const cell = [...rows(AXES, 313, BIRDS.slice(0, 1)), ...rows(AXES, 333, wrapped, 15)];
+  assert.equal(found(cell, columns)[0]?.length, 2);
+  const stripes = [
+    ...rows(
+      [105, 205],
+      333,
+      [
+        ['Gulls', 'come with'],
+        ['grey', 'the wind'],
+      ],
+      12,
+    ),
+    ...rows(
+      [105, 205],
+      375,
+      [
+        ['Terns', 'rest on'],
+        ['white', 'the quay'],
+      ],
+      12,
+    ),
+  ];
+  const striped = [...level([300, 320, 400], 100, 300), ...down([100, 200, 300], 300, 400)];
+  assert.equal(
+    found([...rows([105, 205], 313, [['Bird', 'Way']]), ...stripes], striped)[0]?.length,
+    3,
+    'white stripes',
+  );
+});
+
+test('figures over figures between two lines are rows, however many lines are drawn', () => {
+  const many = [300, 320, 340, 360, 380, 410];
+  const rulings = [...level(many), ...down(XS, 300, 410)];
+  const words = [
+    ...rows(AXES, 313, [...BIRDS, ['Coot', '3', '4']], 20),
+    ...rows(
+      AXES,
+      391,
+      [
+        ['5', '6', '7'],
+        ['8', '9', '1'],
+      ],
+      13,
+    ),
+  ];
+  assert.equal(found(words, rulings)[0]?.length, 6);
+  const worded = [
+    ...rows(AXES, 313, [...BIRDS, ['Coot', '3', '4']], 20),
+    ...rows(
+      AXES,
+      391,
+      [
+        ['Rails', 'on', 'the'],
+        ['there', 'it', 'quay'],
+      ],
+      13,
+    ),
+  ];
+  assert.equal(found(worded, rulings)[0]?.length, 5);
+});
+
+test('two columns of figures between two lines are two in all of four rows and more', () => {
+  const ys = [300, 320, 340, 360, 380, 400];
+  const rulings = [...level(ys, 100, 300), ...down([100, 200, 300], 300, 400)];
+  const cells = ['Gull', 'Tern', 'Coot', 'Rail', 'Teal'].map((bird, n) => [bird, String(n + 1), String(n + 3)]);
+  const columns = (text: readonly (readonly string[])[]) =>
+    found(rows([105, 205, 255], 313, text, 20), rulings)[0]?.[0]?.length;
+  assert.equal(columns(cells), 3);
+  assert.equal(columns(cells.map((row, n) => (n < 3 ? row : row.slice(0, 2)))), 2, 'three rows of five');
+  assert.equal(columns(cells.map((row) => [row[0] ?? '', 'on', 'quay'])), 2, 'words');
+});
