@@ -218,3 +218,22 @@ test('a tagged page: pictures have their descriptions, glyphs the word or the li
     ],
   );
 });
+
+test('heads that are set at an angle stand over their columns; a word across the page is no text of it', async () => {
+  const [drafts = []] = await draftPages('slanted-heads.pdf');
+  assert.deepEqual(
+    drafts.map((draft) =>
+      draft.kind === 'table' ? draft.grid.rows.map((row) => row.map((cell) => cell.text).join('|')) : textOf(draft),
+    ),
+    [
+      'The keeper counts what passes the light, by the hour of the day.',
+      [
+        'Kind|Morning|Afternoon|Late evening|Night',
+        'Ships|12|30|8|2',
+        'Boats|41|57|16|0',
+        'Birds|230|119|87|5',
+        'Whales|1|0|2|1',
+      ],
+    ],
+  );
+});

@@ -7,6 +7,7 @@ import { glyphText, isSpaceCode } from './glyph-text.ts';
 import type { PageContent, TextStyle } from './page-model.ts';
 import { decodeUtf8, type Pdfium, readSized } from './pdfium-module.ts';
 import type { ActualTexts, Told } from './pdfium-tags.ts';
+import { isSlanted, SlantedText } from './slanted-text.ts';
 import { SpokenGlyphs } from './spoken-glyphs.ts';
 import { type PlacedGlyph, WordBuilder } from './word-builder.ts';
 
@@ -19,6 +20,8 @@ interface TextRun {
   /** Baseline minus bottom of the loose box, in user space (only for upright text). */
   looseDrop: number;
   upright: boolean;
+  /** Of the baseline as displayed, radians, where that is at no quarter turn. */
+  slant: number | undefined;
   /** Baseline of glyphs that stand one under the other (WMode 1), read as if the line were turned to the right: all have one. */
   vertical: number | undefined;
 }
@@ -81,6 +84,7 @@ export function readText(
   /** What the glyphs of the object stand for. */
   let told: Told | undefined;
   const spoken = new SpokenGlyphs(builder);
+  const slanted = new SlantedText(builder, Math.min(width, height));
   // One for all characters: the builder keeps what it needs of it.
   const glyph: PlacedGlyph = {
     text: '',
@@ -104,7 +108,7 @@ export function readText(
     }
     if (isSpaceCode(code)) {
       const guessed = pdfium.FPDFText_GetTextObject(textPage, i) === 0;
-      if (!spoken.space(guessed)) builder.space(guessed);
+      if (!spoken.space(guessed) && !slanted.space()) builder.space(guessed);
       continue;
     }
     const object = pdfium.FPDFText_GetTextObject(textPage, i);
@@ -138,6 +142,14 @@ export function readText(
     let x0: number;
     let x1: number;
     let baseline: number;
+    if (run.slant !== undefined && text !== null) {
+      const origin = mapBox(display, ...originOf(pdfium, textPage, i, scratch));
+      spoken.end();
+      slanted.add(text, origin.x0, origin.y0, run.slant, run.style, run.invisible);
+      if (run.unnamed) unmapped++;
+      continue;
+    }
+    slanted.end();
     if (run.vertical !== undefined) {
       pdfium.FPDFText_GetLooseCharBox(textPage, i, scratch);
       const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.heap.f32.subarray(scratch >> 2, (scratch >> 2) + 4);
@@ -193,6 +205,7 @@ export function readText(
     builder.add(glyph);
   }
   spoken.end();
+  slanted.end();
   return { words: builder.finish(), glyphs, unmappedGlyphs: unmapped, cutText: all > count };
 }
 
@@ -261,6 +274,7 @@ function readRun(
     unnamed: pdfium.FPDFText_HasUnicodeMapError(textPage, index) === 1,
     looseDrop: originY - looseBottom,
     upright,
+    slant: isSlanted(angle) ? angle : undefined,
     vertical: undefined,
   };
 }
