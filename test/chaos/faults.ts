@@ -39,7 +39,7 @@ async function jobsInFlight(opsUrl: string, queue: string): Promise<number> {
 }
 
 /** Waits until a process of the service is at work, and gives it. */
-async function atWork(mesh: Mesh, service: ProductService): Promise<Member | undefined> {
+export async function atWork(mesh: Mesh, service: ProductService): Promise<Member | undefined> {
   const until = Date.now() + SEEN_WITHIN_MS;
   while (Date.now() < until)
     for (const { member, product } of mesh.of(service)) {
