@@ -180,7 +180,6 @@ function readEvidence(
     const reach = evidence.zebra ? 40 : 0;
     return x > x0 - 4 && x < x1 + 4 && y > first - reach && y < last + reach;
   });
-  if (within.length < 4) return [];
   const bands: Word[][] = Array.from({ length: edges.length + 1 }, () => []);
   for (const word of within) {
     const y = (word.box.y0 + word.box.y1) / 2;

@@ -31,8 +31,6 @@ const COST = {
   unprovenWrap: 0.9,
   /** A figure under words, in a column of figures. */
   figureUnderWords: 0.9,
-  /** Lines of one word each say little. */
-  loneWords: 0.3,
   /** A second line that carries on: a small letter, or the first ends open. */
   carriesOn: -0.6,
   /** The type changes between the lines of a cell. */
@@ -41,8 +39,7 @@ const COST = {
   otherSpan: 1.5,
   /** White space between the lines of one cell. */
   hole: 2,
-  /** More space between two lines of one row than the lines of cells have, and that for each type size. */
-  wide: 0.7,
+  /** More space between two lines of one row than the lines of cells have, for each type size. */
   wideGap: 4,
   /** A row's end where the lines are as tight as those of one cell. */
   tightEnd: 0.6,
@@ -240,7 +237,7 @@ function joinCost(pair: CellPair, sheets: readonly ColumnSheet[]): number {
   const figure = isFigure(cell);
   const overFigure = isFigure(above);
   const broken = /[-\u00ad\u2010–/]$/.test(last.text) && last.text.length > 1;
-  if (figure && overFigure && !broken && !/^[([]/.test(first.text)) return COST.stackedFigures;
+  if (figure && overFigure && !broken) return COST.stackedFigures;
   const sheet = cell.from === cell.to ? sheets[cell.from] : undefined;
   let cost = 0;
   if (first.style.bold !== last.style.bold || Math.abs(first.style.size - last.style.size) > 0.6)
@@ -251,7 +248,7 @@ function joinCost(pair: CellPair, sheets: readonly ColumnSheet[]): number {
   if (hadRoom(pair, sheet.widest)) return cost + COST.hadRoom;
   if (isOpen(pair)) return cost + (sheet.wordy ? COST.carriesOn : 0);
   if (pair.head) return cost;
-  return cost + (sheet.wraps ? 0 : sheet.wordy ? COST.unprovenWrap : COST.loneWords);
+  return cost + (sheet.wordy && !sheet.wraps ? COST.unprovenWrap : 0);
 }
 
 /** The grouping of lines `start` to `end` (exclusive) that costs least under the alignment that costs least. */
@@ -300,7 +297,7 @@ function pairCost(sheet: Sheet, a: number, b: number): number {
   const pitch = sheet.pitches[a + 1] ?? 0;
   const size = sheet.lines[a + 1]?.size ?? 10;
   const excess = pitch - sheet.tightest * 1.15 - 0.3;
-  let cost = excess > 0 ? COST.wide + (excess / size) * COST.wideGap : 0;
+  let cost = excess > 0 ? (excess / size) * COST.wideGap : 0;
   let shared = false;
   for (let n = a + 1; n <= b; n++)
     for (const join of sheet.joins[n] ?? []) {

@@ -1,0 +1,127 @@
+// Holds each rule that finds a table by rules above and below it, or by every other row's shading, on pages made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cellTexts, line, pageOf, painted, prose, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import { buildChunks } from '../layout/lines.ts';
+import type { PageContent, Word } from '../source/page-model.ts';
+import { findAlignedTables } from './aligned.ts';
+import { HeadMemory } from './head-memory.ts';
+
+const AXES = [105, 205, 305];
+const BIRDS = [
+  ['Bird', 'Spring', 'Autumn'],
+  ['Gull', '41', '57'],
+  ['Tern', '12', '9'],
+];
+const TOP = 300;
+const at = (cells: readonly (readonly string[])[] = BIRDS, y = TOP, xs = AXES) => rows(xs, y, cells, 14);
+const found = (words: Word[], more: Partial<PageContent>) =>
+  findAlignedTables(pageOf(words, more), buildChunks(words), new Set(), new HeadMemory()).map(cellTexts);
+const rules = (...ys: readonly number[]) => ({ rulings: ys.map((y) => rule(y, 100, 400)) });
+const ruled = (words: Word[], ...ys: readonly number[]) => found(words, rules(...ys));
+/** Rules over the head, under it and under the last row. */
+const BOOK = [TOP - 10, TOP + 4, TOP + 32];
+
+test('two long rules of one width bound a table, lines cut by gaps make it', () => {
+  assert.deepEqual(ruled(at(), ...BOOK), [BIRDS]);
+  assert.deepEqual(ruled(at(), TOP - 10, TOP + 32), [BIRDS]);
+  assert.equal(ruled(at(), TOP + 32).length, 0, 'one rule');
+  assert.equal(found(at(), { rulings: [rule(TOP - 10, 100, 400), rule(TOP + 32, 100, 300)] }).length, 0, 'two widths');
+  assert.equal(found(at(), { rulings: [rule(TOP - 10, 60, 400), rule(TOP + 32, 100, 400)] }).length, 0, 'two edges');
+  const narrow = rows(
+    [105, 120, 135],
+    TOP,
+    BIRDS.map((_, n) => [String(n), String(n), String(n)]),
+    14,
+  );
+  const short = { rulings: [rule(TOP - 10, 100, 150), rule(TOP + 32, 100, 150)] };
+  assert.equal(found(narrow, short).length, 0, 'short rules');
+  assert.equal(ruled(at([['Gull', '41', '57']]), TOP - 10, TOP + 32).length, 0, 'one row');
+  assert.equal(ruled(prose(100, TOP, 3), TOP - 10, TOP + 32).length, 0, 'prose');
+  assert.deepEqual(ruled([...at(), ...line(420, TOP, 'seen')], ...BOOK), [BIRDS], 'beside the rules');
+  assert.deepEqual(ruled([...at(), ...line(60, TOP, 'seen')], ...BOOK), [BIRDS], 'left of the rules');
+});
+
+test('a heavy rule closes a table with a head; prose between two tables is no part of them', () => {
+  const below = at(BIRDS, TOP + 60);
+  const weighed = [BOOK[0], BOOK[2], TOP + 50, TOP + 92].map((y, n) => rule(y ?? 0, 100, 400, n % 4 === 9 ? 1 : 2));
+  const light = [rule(TOP + 4, 100, 400), rule(TOP + 64, 100, 400)];
+  assert.deepEqual(found([...at(), ...below], { rulings: [...weighed, ...light] }), [BIRDS, BIRDS]);
+  const even = [...weighed, ...light].map((one) => ({ ...one, thickness: 1 }));
+  assert.equal(found([...at(), ...below], { rulings: even }).length, 1, 'rules of one weight');
+  const text = [...prose(100, TOP + 56, 4)];
+  const next = TOP + 130;
+  const apart = ruled([...at(), ...text, ...at(BIRDS, next)], ...BOOK, next - 10, next + 4, next + 32);
+  assert.deepEqual(apart, [BIRDS, BIRDS]);
+});
+
+test('long cells between the rules of their rows are cells', () => {
+  const cells = [
+    ['gulls that come to the old bay', 'they rest on the quay all day'],
+    ['and leave it in the late autumn', 'until the boats are coming in'],
+    ['when the wind has turned to west', 'and the light is lit once more'],
+  ];
+  const head = [['What we saw of the birds here', 'What the keeper says of them']];
+  const words = [...at(head, TOP, [105, 285]), ...rows([105, 285], TOP + 14, cells, 12)];
+  assert.deepEqual(ruled(words, TOP - 10, TOP + 4, TOP + 44)[0]?.length, 2);
+});
+
+test('rows that no rule closes go on below the head, up to white space or a line over the columns', () => {
+  const open = (words: Word[] = [], ys = [TOP - 10, TOP + 4]) => ruled([...at(), ...words], ...ys)[0]?.length;
+  const next = TOP + 42;
+  assert.equal(open(), 3);
+  assert.equal(open(at([['Coot', '3', '4']], next)), 4);
+  assert.equal(open(at([['Coot', '3', '4']], next + 16)), 3, 'white space');
+  assert.equal(open(line(105, next, 'Counted from the old light each day', undefined, 3)), 3, 'over the columns');
+  assert.equal(open(line(420, next, 'seen', undefined, 3)), 3, 'beside the rules');
+  const two = at(BIRDS.map((row) => row.slice(0, 2)));
+  assert.equal(ruled(two, TOP - 10, TOP + 4).length, 0, 'two heads');
+});
+
+test('rules inside the table that are shorter tell what a head spans', () => {
+  const head = [...line(230, TOP - 14, 'Seen'), ...at()];
+  const rulings = [TOP - 26, TOP + 4, TOP + 32].map((y) => rule(y, 100, 400));
+  const [table] = findAlignedTables(
+    pageOf(head, { rulings: [...rulings, rule(TOP - 11, 200, 345)] }),
+    buildChunks(head),
+    new Set(),
+    new HeadMemory(),
+  );
+  assert.deepEqual(
+    table?.grid.rows[0]?.map((cell) => cell.colspan),
+    [1, 2],
+  );
+});
+
+const GREY = 0xeeeeee;
+const bars = (count: number, { x0 = 100, x1 = 400, height = 14, color = GREY } = {}) => ({
+  regions: Array.from({ length: count }, (_, n) => painted(x0, TOP + 4 + n * 28, x1, TOP + 4 + n * 28 + height, color)),
+});
+const MORE = [...BIRDS, ['Coot', '3', '4'], ['Rail', '5', '6']];
+
+test('shaded rows by turns are a table with the rows around and between them', () => {
+  assert.deepEqual(found(at(MORE), bars(2)), [MORE]);
+  assert.equal(found(at(MORE), bars(2, { color: 0xffffff })).length, 0, 'white');
+  assert.equal(found(at(MORE), bars(2, { height: 5 })).length, 0, 'threads');
+  const wide = [...bars(1).regions, painted(100, TOP + 32, 300, TOP + 46, GREY)];
+  const two = at(MORE.map((row) => row.slice(0, 2)));
+  assert.equal(found(two, bars(2)).length, 1);
+  assert.equal(found(two, { regions: wide }).length, 0, 'two widths');
+  const cells = bars(2).regions.flatMap(({ box, color }) => [
+    painted(box.x0, box.y0, 199, box.y1, color),
+    painted(202, box.y0, 399, box.y1, color),
+  ]);
+  assert.deepEqual(found(at(MORE), { regions: cells }), [MORE], 'cells with threads between them');
+  const far = [...at(MORE), ...at([['Teal', '7', '8']], TOP + 90)];
+  assert.deepEqual(found(far, bars(2)), [MORE], 'apart');
+  const under = [...at(MORE), ...line(105, TOP + 70, 'Counted from the lighthouse')];
+  assert.equal(found(under, bars(2))[0]?.length, 5);
+});
+
+test('one shaded row is a table only where it is cut into three cells and more', () => {
+  assert.deepEqual(found(at(), bars(1)), [BIRDS]);
+  assert.equal(found(at(BIRDS.map((row) => row.slice(0, 2))), bars(1)).length, 0, 'two cells');
+  assert.equal(found(prose(105, TOP, 3), bars(1)).length, 0, 'a shaded line');
+  const note = [...prose(105, TOP + 14, 6, undefined, 12)];
+  assert.equal(found(note, bars(1, { height: 80 })).length, 0, 'a shaded note');
+});
