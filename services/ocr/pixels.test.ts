@@ -41,11 +41,14 @@ test('shrinking means each square, and drops the rest', () => {
   assert.deepEqual(shrinkImage(image(2, 10, 30), 4), image(1, 20));
 });
 
-test('doubling keeps flat parts flat and edges where they are', () => {
-  const doubled = enlargeImage(image(2, 0, 200, 0, 200), 2);
-  assert.equal(doubled.width, 4);
+test('doubling keeps flat parts flat and edges where they are, and as sharp', () => {
+  const row = [0, 0, 0, 200, 200, 200];
+  const doubled = enlargeImage(image(6, ...row, ...row), 2);
+  assert.equal(doubled.width, 12);
   assert.equal(doubled.height, 4);
-  assert.deepEqual([...doubled.pixels.subarray(0, 4)], [0, 50, 150, 200]);
+  // Keys' shares at a quarter and three quarters of the way: -9/128, 111/128, 29/128, -3/128 and the same the other way round.
+  const sharp = [0, 0, 0, 0, 0, 41, 159, 214, 205, 200, 200, 200];
+  for (let y = 0; y < 4; y++) assert.deepEqual([...doubled.pixels.subarray(y * 12, (y + 1) * 12)], sharp);
 });
 
 test('a tilt turns clockwise about the centre and repeats the edge outside', () => {

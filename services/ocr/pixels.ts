@@ -67,29 +67,54 @@ export function shrinkImage(image: GreyImage, factor: number): GreyImage {
   return { width, height, pixels: shrunk };
 }
 
-/** A whole number of times as wide and high, with values between the pixels (bilinear). */
+/** Shares of the four pixels around a place that lies `part` of the way from the second to the third (cubic convolution, Keys 1981). */
+function cubicShares(part: number): readonly [number, number, number, number] {
+  const square = part * part;
+  const cube = square * part;
+  return [
+    square - (part + cube) / 2,
+    1 - 2.5 * square + 1.5 * cube,
+    part / 2 + 2 * square - 1.5 * cube,
+    (cube - square) / 2,
+  ];
+}
+
+/** A whole number of times as wide and high, with values between the pixels that keep its strokes sharp: tiny print has no grey to lose. */
 export function enlargeImage(image: GreyImage, factor: number): GreyImage {
   const { width, height, pixels } = image;
   const wide = width * factor;
-  const enlarged = new Uint8Array(wide * height * factor);
-  // The pixel before each place, and how much of the next one it takes, in 256ths: the same for every row.
-  const at = (place: number, last: number) => Math.min(last, Math.max(0, (place + 0.5) / factor - 0.5));
-  const lefts = Int32Array.from({ length: wide }, (_, x) => Math.floor(at(x, width - 1)));
-  const parts = Int32Array.from({ length: wide }, (_, x) => Math.round((at(x, width - 1) % 1) * 256));
-  for (let y = 0; y < height * factor; y++) {
-    const from = at(y, height - 1);
-    const part = Math.round((from % 1) * 256);
-    const upper = Math.floor(from) * width;
-    const lower = Math.min(height - 1, Math.floor(from) + 1) * width;
-    for (let x = 0, target = y * wide; x < wide; x++, target++) {
-      const left = lefts[x]!;
-      const right = left + 1 < width ? left + 1 : left;
-      const above = (pixels[upper + left]! << 8) + (pixels[upper + right]! - pixels[upper + left]!) * parts[x]!;
-      const below = (pixels[lower + left]! << 8) + (pixels[lower + right]! - pixels[lower + left]!) * parts[x]!;
-      enlarged[target] = ((above << 8) + (below - above) * part + 32768) >> 16;
-    }
+  const enlarged = new Uint8ClampedArray(wide * height * factor);
+  // The shares repeat with every pixel; those of the first half of a pixel begin one pixel earlier.
+  const steps = Array.from({ length: factor }, (_, step) => {
+    const place = (step + 0.5) / factor - 0.5;
+    return { before: place < 0 ? 2 : 1, shares: cubicShares(place < 0 ? place + 1 : place) };
+  });
+  // One row with its edges repeated, and the rows around the place, widened once each.
+  const padded = new Uint8Array(width + 5);
+  const widened = Array.from({ length: 5 }, () => ({ row: -1, values: new Float32Array(wide) }));
+  const widen = (y: number): Float32Array => {
+    const row = Math.min(height - 1, Math.max(0, y));
+    const kept = widened[row % 5]!;
+    if (kept.row === row) return kept.values;
+    kept.row = row;
+    padded.fill(pixels[row * width]!, 0, 2);
+    padded.set(pixels.subarray(row * width, (row + 1) * width), 2);
+    padded.fill(pixels[(row + 1) * width - 1]!, width + 2);
+    steps.forEach(({ before, shares: [a, b, c, d] }, step) => {
+      for (let x = 0, from = 2 - before, target = step; x < width; x++, from++, target += factor)
+        kept.values[target] = a * padded[from]! + b * padded[from + 1]! + c * padded[from + 2]! + d * padded[from + 3]!;
+    });
+    return kept.values;
+  };
+  for (let y = 0, target = 0; y < height * factor; y++) {
+    const { before, shares } = steps[y % factor]!;
+    const [a, b, c, d] = shares;
+    const top = Math.floor(y / factor) - before;
+    const [first, second, third, fourth] = [widen(top), widen(top + 1), widen(top + 2), widen(top + 3)];
+    for (let x = 0; x < wide; x++, target++)
+      enlarged[target] = a * first[x]! + b * second[x]! + c * third[x]! + d * fourth[x]!;
   }
-  return { width: wide, height: height * factor, pixels: enlarged };
+  return { width: wide, height: height * factor, pixels: new Uint8Array(enlarged.buffer) };
 }
 
 /**

@@ -6,6 +6,7 @@ import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } fro
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
 import { enlargeImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
 import { findRulings } from './rulings.ts';
+import { lookAgain } from './second-look.ts';
 import { type Survey, surveyPage } from './survey.ts';
 
 /** Radians below which straightening costs more than it gives (0.3 degrees). */
@@ -90,7 +91,11 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number): Pr
   const again = engine.unfit
     ? undefined
     : await engine.attempt(RETRY_CPU_MS, () => rereadCells(engine, image, print, rulings, view));
-  const read = again ?? print;
+  const cells = again ?? print;
+  const whole = engine.unfit
+    ? undefined
+    : await engine.attempt(RETRY_CPU_MS, () => lookAgain(engine, image, cells, rulings, view));
+  const read = whole ?? cells;
   const lines = read.map((line) => toPageLine(line, prepared.scale, size));
   return {
     ...size,

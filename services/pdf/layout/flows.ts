@@ -38,8 +38,57 @@ export function followOcr<T extends LayoutItem>(
     }
     last = one;
   }
+  joinCutColumns(columns);
   for (const item of items) if (!placeOf(item)) insertFigure(columns, item);
   return columns;
+}
+
+/** Lines of one column stand no farther apart than this, in the distance that is usual in it. */
+const SAME_PITCH = 1.3;
+/** Sides of a column's lines differ by less than this, in type sizes. */
+const SAME_SIDE = 2;
+
+/**
+ * OCR cuts a column where print begins beside it, and reads that first: a piece that goes on below another without white space is one column with
+ * it, which is read after what stands on its left and before what stands on its right.
+ */
+function joinCutColumns<T extends LayoutItem>(columns: Column<T>[]): void {
+  for (let at = 0; at + 2 < columns.length; at++) {
+    const upper = columns[at] as Column<T>;
+    const next = columns.findIndex((lower, n) => n > at + 1 && lineUp(upper, lower));
+    const lower = columns[next];
+    if (!lower) continue;
+    const { x0, x1 } = unionBox(lower.box, (upper.items.at(-1) as T).box);
+    const slack = SAME_SIDE * (lower.items[0]?.size ?? 0);
+    const above = upper.items.findLastIndex(({ box }) => box.x0 < x0 - slack || box.x1 > x1 + slack);
+    const items = [...upper.items.slice(above + 1), ...lower.items];
+    const joined = { items, box: boundingBox(items.map((item) => item.box)) };
+    const between = columns.slice(at + 1, next);
+    if (!between.every(({ box }) => overlap(box.y0, box.y1, joined.box.y0, joined.box.y1) > 0)) continue;
+    const before = between.every(({ box }) => box.x1 <= x0);
+    if (!before && !between.every(({ box }) => box.x0 >= x1)) continue;
+    const rest = upper.items.slice(0, above + 1);
+    const kept = rest.length === 0 ? [] : [{ items: rest, box: boundingBox(rest.map((item) => item.box)) }];
+    columns.splice(at, next - at + 1, ...kept, ...(before ? [...between, joined] : [joined, ...between]));
+  }
+}
+
+/** Whether the first line of one piece stands where the next line of the other would. */
+function lineUp<T extends LayoutItem>(upper: Column<T>, lower: Column<T>): boolean {
+  const [last, first] = [upper.items.at(-1), lower.items[0]];
+  const previous = upper.items.at(-2);
+  if (!last || !first || !previous || last.atom || first.atom || previous.atom) return false;
+  const middle = ({ box }: T) => (box.y0 + box.y1) / 2;
+  const pitch = middle(last) - middle(previous);
+  const size = Math.max(last.size, first.size);
+  const step = middle(first) - middle(last);
+  if (pitch <= 0 || step < pitch / SAME_PITCH || step > pitch * SAME_PITCH) return false;
+  const narrower = Math.min(last.box.x1 - last.box.x0, first.box.x1 - first.box.x0);
+  return (
+    Math.min(last.size, first.size) >= size * 0.9 &&
+    Math.abs(last.box.x0 - first.box.x0) <= size * SAME_SIDE &&
+    overlap(last.box.x0, last.box.x1, first.box.x0, first.box.x1) >= narrower * 0.9
+  );
 }
 
 /** Whether a piece stands below what the column has, within its width. */
