@@ -10,6 +10,8 @@ const DOUBT = 0.7;
 /** A word this much higher than its line's letters reaches into another line; what it says is believed only where it is sure. */
 const TALL = 1.9;
 const TALL_SURE = 0.9;
+/** A word this much higher is no word of that line at all. */
+const REACHES = 3;
 /** Lines that a block must have to be measured by them. */
 const MEASURED = 2;
 /** Where letters end above and below the baseline, in the height of ascenders. */
@@ -37,9 +39,9 @@ export interface Row {
   line: ReadLine | undefined;
 }
 
-const isDoubtful = ({ words, height }: ReadLine): boolean =>
-  sureness(words) < DOUBT ||
-  words.some(({ box, confidence }) => box[3] - box[1] > height * TALL && confidence < TALL_SURE);
+const isDoubtful = (line: ReadLine): boolean =>
+  sureness(line.words) < DOUBT ||
+  line.words.some(({ box, confidence }) => box[3] - box[1] > line.height * TALL && confidence < TALL_SURE);
 
 /** Width of unread ink beside the words of a line, in the height of ascenders, and the share of its body that such a column fills at least. */
 const UNREAD = 0.6;
@@ -98,9 +100,21 @@ export function findGaps(
   drawn: readonly PixelBox[],
 ): Gap[] {
   const taken: PixelBox[] = [];
+  // A mark of several lines' height is no unread ink of one of them.
+  const reaching = lines.flatMap(({ words, height }) =>
+    words.map(({ box }) => box).filter((box) => box[3] - box[1] > height * REACHES),
+  );
+  // Rows of a ruled table are read again by their cells.
+  const isRuled = ([x0, y0, x1, y1]: PixelBox) =>
+    drawn.some(
+      (box) => box[3] - box[1] > (box[2] - box[0]) * 4 && box[0] > x0 && box[2] < x1 && box[1] <= y0 && box[3] >= y1,
+    );
   return [...Map.groupBy(lines, (line) => line.block)].flatMap(([block, own]) => {
     const sides = [Math.min(...own.map(({ box }) => box[0])), Math.max(...own.map(({ box }) => box[2]))] as const;
-    const doubtful = own.filter((line) => isDoubtful(line) || leavesInk(image, line, sides, drawn, limit));
+    const doubtful = own.filter(
+      (line) =>
+        !isRuled(line.box) && (isDoubtful(line) || leavesInk(image, line, sides, [...drawn, ...reaching], limit)),
+    );
     const sure = own.filter((line) => !doubtful.includes(line)).map((line) => ({ line, baseline: baselineOf(line) }));
     sure.sort((a, b) => a.baseline - b.baseline);
     if (own.length < MEASURED) return [];
@@ -132,12 +146,14 @@ export function findGaps(
         const baseline = row[3] - height * BELOW;
         const middle = baseline - height * 0.4;
         return (
+          !isRuled([row[0], middle, row[2], baseline]) &&
           !others.some(
             (one) =>
               sharesWidth(one.line.box, row) &&
               (Math.abs(one.baseline - baseline) < height * 0.5 ||
                 (middle < one.baseline && middle > one.baseline - one.line.height)),
-          ) && !taken.some((one) => Math.abs(one[3] - row[3]) < height * 0.5 && sharesWidth(one, row))
+          ) &&
+          !taken.some((one) => Math.abs(one[3] - row[3]) < height * 0.5 && sharesWidth(one, row))
         );
       });
       if (rows.length === 0) return [];

@@ -34,7 +34,11 @@ export async function lookAgain(
   if (lines.length === 0) return [];
   const { threshold, light } = splitGreys(sampleGreys(image));
   const caps = findDropCaps(image, lines, threshold, light);
-  const gaps = findGaps(image, lines, threshold, [...rulings, ...caps.map(({ box }) => box)]);
+  // The stem of a large letter looks like a ruling.
+  const inCap = ([x0, y0]: PixelBox) =>
+    caps.some(({ box }) => x0 >= box[0] && x0 < box[2] && y0 >= box[1] && y0 < box[3]);
+  const drawn = [...rulings.filter((box) => !inCap(box)), ...caps.map(({ box }) => box)];
+  const gaps = findGaps(image, lines, threshold, drawn);
   const rows = gaps.flatMap((gap) => gap.rows);
   if (caps.length + rows.length === 0 || caps.length + rows.length > MOST_LINES) return [...lines];
   const patches = [

@@ -1,6 +1,7 @@
 // SPEC 2.7: every field of the blocks, by reading a PDF whose layout is known.
 import assert from 'node:assert/strict';
 import { BLOCK_TYPES } from '#shared/contract/response.ts';
+import { scanOf } from '../harness/documents/scans.ts';
 import { CONTENT, pdf } from '../harness/documents.ts';
 import type { Product } from '../harness/product.ts';
 import { log, SENTENCES, scan } from './pdf-log.ts';
@@ -214,6 +215,30 @@ export const rows: Row[] = [
       for (const item of items)
         if (item.markdownSpan) assert.equal((data.markdown ?? '').slice(...item.markdownSpan), item.content);
       assert.ok(data.markdown?.includes(CONTENT.title));
+    },
+  },
+  {
+    name: '2.7 `status`: a page that OCR reads at very low confidence is `partial` and named in `warning`; the others are `ok`',
+    run: async (product) => {
+      const lines = ['The keeper counts herons before the evening storm', 'and writes careful notes about every boat.'];
+      const data = await parsed(product, {
+        file: await scanOf([lines, lines], 150, [1]),
+        fileName: 'mirrored-page.pdf',
+        options: { timeout: 120_000, parsers: [{ type: 'pdf', blocks: true }] },
+        patienceMs: 130_000,
+      });
+      assert.deepEqual(
+        data.blocks?.map(({ pageNumber, status }) => [pageNumber, status]),
+        [
+          [1, 'ok'],
+          [2, 'partial'],
+        ],
+      );
+      const sureness = data.blocks?.map(({ items }) => Math.max(...items.map((item) => item.confidence.ocr ?? 0)));
+      assert.ok((sureness?.[0] ?? 0) > 0.8 && (sureness?.[1] ?? 1) < 0.7, String(sureness));
+      assert.match(data.markdown ?? '', /counts herons before/);
+      assert.match(data.warning ?? '', /\bpage 2 was hard to read by OCR\b/);
+      assert.doesNotMatch(data.warning ?? '', /\bpage 1\b/);
     },
   },
 ];

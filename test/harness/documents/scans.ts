@@ -65,8 +65,15 @@ export async function scannedLog(count: number, { lines, dpi }: ScanOptions): Pr
   return { bytes: await scanOf(texts, dpi), pages: texts.map((text) => text.join(' ')) };
 }
 
-/** Scanned A4 pages of these lines. */
-export async function scanOf(texts: readonly (readonly string[])[], dpi: number): Promise<Uint8Array> {
+/**
+ * Scanned A4 pages of these lines.
+ * @param mirrored numbers of pages (from 0) that were laid on the glass from behind, as film is by mistake: print that nobody can read
+ */
+export async function scanOf(
+  texts: readonly (readonly string[])[],
+  dpi: number,
+  mirrored: readonly number[] = [],
+): Promise<Uint8Array> {
   const printed = await PDFDocument.create();
   const font = await printed.embedFont(StandardFonts.TimesRoman);
   for (const text of texts)
@@ -86,10 +93,8 @@ export async function scanOf(texts: readonly (readonly string[])[], dpi: number)
       });
       const page = scan.addPage(A4);
       page.node.setXObject(PDFName.of('Scan'), scan.context.register(image));
-      page.node.set(
-        PDFName.of('Contents'),
-        scan.context.register(scan.context.stream(`q ${A4[0]} 0 0 ${A4[1]} 0 0 cm /Scan Do Q`)),
-      );
+      const across = mirrored.includes(index) ? `${-A4[0]} 0 0 ${A4[1]} ${A4[0]} 0` : `${A4[0]} 0 0 ${A4[1]} 0 0`;
+      page.node.set(PDFName.of('Contents'), scan.context.register(scan.context.stream(`q ${across} cm /Scan Do Q`)));
     }
   } finally {
     await source.close();
