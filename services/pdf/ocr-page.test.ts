@@ -65,23 +65,16 @@ test('blocks are read in the order of OCR, even where a line reaches over the gu
 
 test('a column that OCR cut where print begins beside it is whole, after what stands on its left', () => {
   const left = ['Gulls rest on the old quay', 'until the boats come back in.'];
-  const right = [
-    'Terns dive for fish beyond',
-    'the wall and never stay long',
-    'where the water is shallow',
-    'and the nets are drawn in.',
+  const upper = ['Terns dive for fish beyond', 'the wall and never stay long', 'where the ebb has left pools'];
+  const lower = ['and the water is as shallow', 'as a plate until the evening.'];
+  const pieces = (space: number) => [
+    ...upper.map((text, n) => line(0, 340, 100 + n * 24, text)),
+    ...left.map((text, n) => line(1, 30, 172 + space + n * 24, text)),
+    ...lower.map((text, n) => line(2, 340, 172 + space + n * 24, text)),
   ];
-  const cut = [
-    ...right.slice(0, 2).map((text, n) => line(0, 340, 100 + n * 24, text)),
-    ...left.map((text, n) => line(1, 30, 148 + n * 24, text)),
-    ...right.slice(2).map((text, n) => line(2, 340, 148 + n * 24, text)),
-  ];
-  assert.deepEqual(textOf(ocr(cut)), [left.join(' '), right.join(' ')]);
-  // White space parts two pieces: they stay where OCR read them.
-  const apart = cut.map((one) =>
-    one.block === 2 ? line(2, 340, one.box[3] + 15, one.words.map((word) => word.text).join(' ')) : one,
-  );
-  assert.deepEqual(textOf(ocr(apart)), [right.slice(0, 2).join(' '), left.join(' '), right.slice(2).join(' ')]);
+  assert.deepEqual(textOf(ocr(pieces(0))), [left.join(' '), [...upper, ...lower].join(' ')]);
+  // Where white space parts the two pieces, they stay where OCR read them.
+  assert.deepEqual(textOf(ocr(pieces(20))), [upper.join(' '), left.join(' '), lower.join(' ')]);
 });
 
 test('rulings of a scan make a table, and strokes read from them are no letters', () => {
