@@ -136,3 +136,13 @@ test('small capitals in the middle stand under a sentence of one line too, but n
   assert.equal(heads(under('Corollary 4. All gulls are grey.')).length, 1);
   assert.equal(heads(under('The Keeper of the Light')).length, 0);
 });
+
+test('five points of a slide in one large type are no headings, four are', () => {
+  const slide = (count: number) => [
+    ...line(50, 100, 'Agenda of the evening', sized(30)),
+    ...Array.from({ length: count }, (_, n) => line(50, 150 + n * 50, `Point ${'abcdef'[n]} of it`, sized(20))).flat(),
+    ...prose(50, 460, 8),
+  ];
+  assert.equal(heads(slide(5)).length, 1);
+  assert.equal(heads(slide(4)).length, 5);
+});

@@ -115,7 +115,11 @@ function figureLabels(drafts: readonly Draft[]): ReadonlySet<Draft> {
   return labels;
 }
 
-/** Four and more lines in a row that only look like headings, with nothing under them: an address, a title page's small print. */
+/** Lines in a row that only look like headings: so many in small type, or in one larger style on a page. */
+const RUN_SMALL = 4;
+const RUN_LARGE = 5;
+
+/** Lines in a row that only look like headings, with nothing under them: an address, a title page's small print, the points of a slide. */
 function dropRuns(
   found: readonly TextDraft[],
   drafts: readonly Draft[],
@@ -126,19 +130,26 @@ function dropRuns(
   const dropped = new Set<Draft>();
   let run: TextDraft[] = [];
   const flush = () => {
-    if (run.length >= 4) for (const draft of run) dropped.add(draft);
+    const small = run.every((draft) => draft.style.size < body.size * 1.25);
+    if (run.length >= (small ? RUN_SMALL : RUN_LARGE)) for (const draft of run) dropped.add(draft);
     run = [];
   };
   for (const draft of drafts) {
     if (
-      draft.kind === 'text' &&
-      marked.has(draft) &&
-      draft.style.size < body.size * 1.25 &&
-      !outline.has(normalise(draft.text)) &&
-      numberingDepth(draft.text) === 0
-    )
-      run.push(draft);
-    else flush();
+      draft.kind !== 'text' ||
+      !marked.has(draft) ||
+      outline.has(normalise(draft.text)) ||
+      numberingDepth(draft.text) > 0
+    ) {
+      flush();
+      continue;
+    }
+    const last = run.at(-1);
+    const large = draft.style.size >= body.size * 1.25;
+    const wasLarge = last !== undefined && last.style.size >= body.size * 1.25;
+    const alike = last?.pageIndex === draft.pageIndex && styleRank(last.style) === styleRank(draft.style);
+    if (last && (large || wasLarge) && !alike) flush();
+    run.push(draft);
   }
   flush();
   return found.filter((draft) => !dropped.has(draft));

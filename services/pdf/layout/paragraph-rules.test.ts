@@ -178,3 +178,14 @@ test('lines that each begin in bold are paragraphs of their own; bold words that
   ];
   assert.equal(texts(run).length, 1);
 });
+
+test('bold words that end with a quote at the margin go on below in bold', () => {
+  const item = (next: string) =>
+    texts([
+      ...line(50, 100, `${filled(53)} "light"`, BOLD),
+      ...line(50, 112, next, BOLD),
+      ...line(100, 112, filled(40)),
+      ...prose(50, 124, 6),
+    ]);
+  assert.equal(item('Keepers:').length, 1);
+});

@@ -156,9 +156,11 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
     const shortAbove = column.right - above.box.x1 > size * 2;
     // Another size, or room below it, tells a full bold line from bold words.
     const setApart = Math.abs(above.size - line.size) > 0.3 || gap > usual * 1.12;
+    // A closing quote at the end of bold words that go on below ends nothing.
+    const ended = opensInBold(line) ? /[.!?:;]$/.test(above.words.at(-1)?.text ?? '') : endsSentence(above);
     if (
       above.bold
-        ? shortAbove || setApart || group.length > 1 || endsSentence(above)
+        ? shortAbove || setApart || group.length > 1 || ended
         : endsSentence(above) || column.right - above.box.x1 > size * 3
     )
       return 'paragraph';
