@@ -671,6 +671,53 @@ describe('the transport over NATS', { skip: missing || false }, () => {
     }
   });
 
+  it('runs the last attempt at a job by itself, so that whoever dies then is the cause', async () => {
+    const transport = await connectNats({ url: shared.url, name: 'alone-test' });
+    const queue = newQueue();
+    const running = new Set<string>();
+    const beside: string[][] = [];
+    const consumer = await transport.bus.serve(queue, {
+      concurrency: 3,
+      async handler({ message, attempt }) {
+        const { name } = message.header as { name: string };
+        running.add(name);
+        try {
+          await sleep(name === 'poor' ? 50 : 20);
+          if (name !== 'poor') return answerOf(name);
+          beside.push([...running].filter((other) => other !== 'poor'));
+          if (attempt < TRANSPORT_LIMITS.maxDeliveries) throw new Error('the engine died');
+          await sleep(100);
+          beside.push([...running].filter((other) => other !== 'poor'));
+          return answerOf('at last');
+        } finally {
+          running.delete(name);
+        }
+      },
+    });
+    const ask = (name: string) =>
+      transport.bus.request(queue, { ...job(), header: { name } }, { deadline: inMs(20_000) });
+    const others: Promise<JobAnswer>[] = [];
+    let done = false;
+    const poor = ask('poor').finally(() => {
+      done = true;
+    });
+    while (!done) {
+      others.push(ask(`other ${others.length}`));
+      await sleep(5);
+    }
+    assert.equal((await poor).header, 'at last');
+    // The first attempts had company, which shows that the last one might have had it.
+    assert.ok(beside.slice(0, -2).some((names) => names.length > 0));
+    assert.deepEqual(beside.slice(-2), [[], []]);
+    const names = (await Promise.all(others)).map(({ header }) => header);
+    assert.deepEqual(
+      names,
+      names.map((_, at) => `other ${at}`),
+    );
+    await consumer.drain();
+    await transport.close();
+  });
+
   it('gives the job of a worker that closes without draining to another at once', async () => {
     const leaving = await connectNats({ url: shared.url, name: 'closing-worker' });
     const transport = await connectNats({ url: shared.url, name: 'closing-test' });

@@ -127,9 +127,9 @@ async function withoutWorker(desk: Desk): Promise<void> {
   await desk.mesh.launch(worker.member);
 }
 
-/** A file that ends its process, and one that ends each worker that takes it: a restart and a dead letter. */
+/** A file that ends its process, one that ends each worker that takes it, and a worker that dies of something else: a restart, a dead letter, and a job given again. */
 async function poison({ mesh, log }: Desk): Promise<void> {
-  for (const name of ['poison-process', 'poison-worker']) {
+  for (const name of ['poison-process', 'poison-worker', 'kill-csv']) {
     const tally = new Tally();
     log(`phase ${name}`);
     await PHASES.find((phase) => phase.name === name)?.run({ mesh, tally, lengthMs: 1_000, log });

@@ -9,7 +9,8 @@ import { GONE, type JobEnvelope, type WorkerNotice } from './protocol.ts';
 import type { TakenJob } from './taken.ts';
 import { JOB_STREAMS } from './topology.ts';
 
-const HEARTBEAT_MS = TRANSPORT_LIMITS.ackWaitMs / 4;
+/** A fraction of what the server waits for a word. */
+export const HEARTBEAT_MS = TRANSPORT_LIMITS.ackWaitMs / 4;
 const ORPHAN_DELAY_MS = 1_000;
 const NOTICE_TIMEOUT_MS = 2_000;
 const WORKING = encodeFrame({ kind: 'working' } satisfies WorkerNotice);

@@ -6,6 +6,8 @@ export class TakenJob {
   readonly stream: string;
   /** Names this delivery of this job, and no other. */
   readonly delivery: string;
+  /** How many times it was delivered, this time included. */
+  readonly deliveries: number;
   readonly #message: Msg;
   #ended = false;
 
@@ -20,6 +22,7 @@ export class TakenJob {
     this.data = message.data;
     this.stream = stream;
     this.delivery = message.reply ?? '';
+    this.deliveries = Number(count);
   }
 
   /** Still at it: the server waits on. */

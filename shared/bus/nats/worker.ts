@@ -1,9 +1,10 @@
 // The worker's side of work queues over JetStream: takes only what it can run, keeps the server told, and gives each job one clear end.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nuid, type Subscription } from '@nats-io/nats-core';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import type { Consumer, ServeOptions } from '../bus.ts';
 import { decodeFrame } from './frame.ts';
-import { runJob } from './job.ts';
+import { HEARTBEAT_MS, runJob } from './job.ts';
 import type { Link } from './link.ts';
 import type { Presence } from './presence.ts';
 import { cancelSubject, type JobEnvelope, readEnvelope } from './protocol.ts';
@@ -43,6 +44,20 @@ export async function startWorker(
   };
 }
 
+/** Keeps a job while others run. Resolves at their end, or once it is cancelled. */
+async function outlast(others: readonly Promise<void>[], job: TakenJob, signal: AbortSignal): Promise<void> {
+  const heartbeat = setInterval(() => job.working(), HEARTBEAT_MS);
+  const cancelled = Promise.withResolvers<void>();
+  const onAbort = (): void => cancelled.resolve();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.race([Promise.all(others), cancelled.promise]);
+  } finally {
+    clearInterval(heartbeat);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
 interface Running {
   job: TakenJob;
   controller: AbortController;
@@ -62,6 +77,8 @@ class Worker {
   readonly #standing = new Map<string, Promise<void>>();
   readonly #loop: Promise<void>;
   #busy = 0;
+  /** A job on its last attempt is here: it runs by itself, so that none dies often enough to be blamed for what another did. */
+  #alone = false;
   #turn = 0;
   #stopped = false;
   /** The server may have come back without the consumers that it kept in memory. */
@@ -111,7 +128,7 @@ class Worker {
   async #serve(): Promise<void> {
     while (!this.#stopped && !this.#link.closed()) {
       try {
-        if (this.#busy >= this.#options.concurrency) await this.#change();
+        if (this.#full()) await this.#change();
         else if (!this.#link.ready())
           await Promise.race([this.#link.whenReady(Date.now() + IDLE_PULL_MS), this.#change()]);
         else if (this.#returned) await this.#restore();
@@ -146,7 +163,7 @@ class Worker {
 
   /** Waits at both streams until one gives a job. With one free place both may: the second is given back. */
   async #waitForOne(): Promise<void> {
-    if (this.#stopped || this.#returned || this.#busy >= this.#options.concurrency) return;
+    if (this.#stopped || this.#returned || this.#full()) return;
     const change = this.#change();
     for (const stream of [JOB_STREAMS.durable, JOB_STREAMS.volatile])
       if (!this.#standing.has(stream)) this.#stand(stream);
@@ -181,7 +198,7 @@ class Worker {
 
   /** Starts a job, or gives it another end at once; tells whether it was started. */
   #accept(job: TakenJob): boolean {
-    if (this.#stopped || this.#busy >= this.#options.concurrency) {
+    if (this.#stopped || this.#full()) {
       job.giveBack();
       return false;
     }
@@ -201,17 +218,30 @@ class Worker {
       return false;
     }
 
+    const alone = job.deliveries >= TRANSPORT_LIMITS.maxDeliveries;
+    const others = alone ? [...this.#open] : [];
     this.#busy += 1;
+    this.#alone ||= alone;
     const controller = new AbortController();
     const running: Running = { job, controller };
     this.#running.set(envelope.reply, running);
-    const open = runJob(this.#link, job, envelope, body, controller, this.#options.handler, () => {
-      this.#busy -= 1;
-      if (this.#running.get(envelope.reply) === running) this.#running.delete(envelope.reply);
-      this.#wake();
-    }).finally(() => this.#open.delete(open));
+    const run = (): Promise<void> =>
+      runJob(this.#link, job, envelope, body, controller, this.#options.handler, () => {
+        this.#busy -= 1;
+        if (alone) this.#alone = false;
+        if (this.#running.get(envelope.reply) === running) this.#running.delete(envelope.reply);
+        this.#wake();
+      });
+    const open = (others.length === 0 ? run() : outlast(others, job, controller.signal).then(run)).finally(() =>
+      this.#open.delete(open),
+    );
     this.#open.add(open);
     return true;
+  }
+
+  /** Takes no more for now. */
+  #full(): boolean {
+    return this.#alone || this.#busy >= this.#options.concurrency;
   }
 
   #cancel(reply: string): void {
