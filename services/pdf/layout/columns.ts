@@ -166,7 +166,7 @@ function leftMargins<T extends LayoutItem>(items: readonly T[]): { x: number; si
     const last = margins.at(-1);
     if (last && edge.x - last.x <= 2.5) {
       last.count++;
-      last.size = Math.max(last.size, Math.min(edge.size, 14));
+      last.size = Math.max(last.size, edge.size);
     } else margins.push({ ...edge, count: 1 });
   }
   margins.shift();
@@ -205,7 +205,7 @@ function openGutter<T extends LayoutItem>(
     const { x0, x1 } = item.atom ? shrink(item.box, width * JUT) : item.box;
     if (x0 < x - 0.6 && x1 > x - width) {
       close(item.box.y0);
-      top = Math.max(top, item.box.y1 - (item.box.y1 - item.box.y0) * 0.2);
+      top = Math.max(top, item.box.y1);
     } else if (x0 >= x - 0.6) right.push(item);
     else left.push(item);
   }

@@ -214,8 +214,7 @@ function weighRow(
   }
   const pieces = marginPieces(row, page, measure);
   const spread = pieces > 1;
-  if (spread && measure.lines >= FULL_PAGE_ROWS && goesOnBelow(row, page, measure))
-    return { points: ENOUGH, parted: true };
+  if (spread && measure.lines >= FULL_PAGE_ROWS && goesOnBelow(row, page)) return { points: ENOUGH, parted: true };
   if (size > body * 1.25 || isCaption(text)) return { points: 0, parted: false };
   const outer = row.top ? row.box.y1 < page.height * OUTER : row.box.y0 > page.height * (1 - OUTER);
   let points = 0;
@@ -232,15 +231,11 @@ function weighRow(
 }
 
 /** Whether the line under a head is one of the text's own and begins in the middle of a sentence: it cannot belong to what is above. */
-function goesOnBelow(row: MarginRow, page: MarginPage, measure: PageMeasure): boolean {
+function goesOnBelow(row: MarginRow, page: MarginPage): boolean {
   let next: Chunk | undefined;
   for (const chunk of page.chunks)
     if (chunk.box.y0 + chunk.box.y1 > 2 * row.box.y1 && (!next || chunk.baseline < next.baseline)) next = chunk;
-  return (
-    next !== undefined &&
-    /^\p{Ll}/u.test(next.words[0]?.text ?? '') &&
-    Math.abs(next.box.x0 - measure.left) < measure.body * 2
-  );
+  return next !== undefined && /^\p{Ll}/u.test(next.words[0]?.text ?? '');
 }
 
 /**

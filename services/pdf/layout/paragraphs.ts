@@ -24,8 +24,7 @@ export interface Line {
 
 /** Lines of a column: formulas that stand alone are one line each. */
 export function makeLines(chunks: readonly Chunk[], rulings: readonly Ruling[], bodySize: number): Line[] {
-  // A bar inside a line is short; longer ones are rules.
-  const bars = rulings.filter((one) => one.horizontal && one.end - one.start < bodySize * 12 && one.thickness < 2);
+  const bars = rulings.filter((one) => one.horizontal);
   return composeRows(chunks, rulings).map((row) => {
     const line = makeLine(row.chunks, row.formula ? Infinity : bodySize, bars);
     return row.formula ? { ...line, marker: undefined, formula: row.formula } : line;
@@ -54,12 +53,7 @@ export function makeLine(chunks: readonly Chunk[], bodySize = Infinity, bars: re
   const read = first && second ? readMarker(first.text) : undefined;
   const marker = read && read.style !== 'bullet' && (allBold || chunk.size > bodySize * 1.12) ? undefined : read;
   return {
-    words: foldInlineFormulas(
-      chunk.words,
-      chunk.baseline,
-      chunk.size,
-      bars.filter((bar) => bar.at > chunk.box.y0 - 2 && bar.at < chunk.box.y1 + 2),
-    ),
+    words: foldInlineFormulas(chunk.words, chunk.baseline, chunk.size, bars),
     box: chunk.box,
     baseline: chunk.baseline,
     size: chunk.size,
