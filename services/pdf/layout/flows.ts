@@ -1,4 +1,5 @@
 // Gives the pieces of a page that OCR read in OCR's own reading order, since it saw the page's white space before it saw words.
+// Pieces made by hand that need its rules: flows.test.ts.
 import { type Box, boundingBox, overlap, unionBox } from '../source/geometry.ts';
 import type { Column, LayoutItem } from './columns.ts';
 

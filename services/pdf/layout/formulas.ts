@@ -1,4 +1,5 @@
 // Finds formulas: rows of signs and letters that stand alone, with their limits and fractions, and runs of them inside lines of text.
+// Rows made by hand that need its rules: formulas.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { formulaLatex } from './latex.ts';

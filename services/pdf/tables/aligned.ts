@@ -1,4 +1,5 @@
 // Finds tables that are set by alignment where lines or shading say that there is one: booktabs rules, zebra rows.
+// Made by hand, what needs its rules: aligned.test.ts, and ../layout/page.test.ts for whole pages.
 import type { Vocabulary } from '../layout/inline.ts';
 import type { Chunk } from '../layout/lines.ts';
 import { type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';

@@ -1,4 +1,5 @@
 // Reads rows of text as a grid by the white space that runs down between their columns.
+// Made by hand, what needs its rules: alignment.test.ts, and ../layout/page.test.ts for whole pages.
 
 import type { TableGrid } from '../layout/blocks.ts';
 import type { Vocabulary } from '../layout/inline.ts';

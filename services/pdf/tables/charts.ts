@@ -1,4 +1,5 @@
 // Tells a chart from a table: figures along axes stand in columns too, but only a chart has slanting lines drawn through it.
+// Made by hand, what needs its rules: charts.test.ts, and ../layout/page.test.ts for whole pages.
 import { area, type Box, intersectionArea } from '../source/geometry.ts';
 import type { PageContent } from '../source/page-model.ts';
 

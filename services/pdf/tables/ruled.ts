@@ -1,4 +1,5 @@
 // Reads tables whose cells are drawn with lines: rulings that cross make a grid, missing edges make spans.
+// Made by hand, what needs its rules: ruled.test.ts, and ../layout/page.test.ts for whole pages.
 import type { Vocabulary } from '../layout/inline.ts';
 import { type Chunk, groupRows } from '../layout/lines.ts';
 import { type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';

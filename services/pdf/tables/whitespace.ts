@@ -1,4 +1,5 @@
 // Finds tables that nothing but white space marks, among the rows of one column; prose, lists and forms must not pass.
+// Made by hand, what needs its rules: whitespace.test.ts, and ../layout/page.test.ts for whole pages.
 
 import type { TableGrid } from '../layout/blocks.ts';
 import type { Vocabulary } from '../layout/inline.ts';

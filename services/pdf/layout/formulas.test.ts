@@ -1,0 +1,50 @@
+// Holds what tells a formula that stands alone from text, and which words of a line are one, on words made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ITALIC, line, MONO, PLAIN, sized } from '#test/harness/documents/pdf-pages.ts';
+import type { TextStyle, Word } from '../source/page-model.ts';
+import { composeRows, foldInlineFormulas } from './formulas.ts';
+import { buildChunks } from './lines.ts';
+
+const MATH: TextStyle = { ...ITALIC, font: 'CMMI10' };
+/** Words from left to right, each in a face of its own. */
+const words = (y: number, ...parts: readonly (readonly [string, TextStyle?])[]): Word[] => {
+  let x = 100;
+  return parts.flatMap(([text, style = PLAIN]) => {
+    const made = line(x, y, text, style, 3);
+    x = (made.at(-1)?.box.x1 ?? x) + 3;
+    return made;
+  });
+};
+const EQUATION = [['x', MATH], ['='], ['y', MATH], ['+'], ['z', MATH]] as const;
+const formulas = (own: Word[]) => composeRows(buildChunks(own), []).flatMap(({ formula }) => formula?.latex ?? []);
+
+test('signs and variables are a formula; words, code, what OCR read, and a mirrored page hold none', () => {
+  assert.deepEqual(formulas(words(100, ...EQUATION)), ['x = y + z']);
+  assert.deepEqual(formulas(words(100, ['gulls are'], ...EQUATION)), [], 'words');
+  assert.deepEqual(formulas(words(100, ...EQUATION.map(([text]) => [text, MONO] as const))), [], 'code');
+  const read = words(100, ...EQUATION).map((word) => ({ ...word, confidence: 0.9 }));
+  assert.deepEqual(formulas(read), [], 'read by OCR');
+  const mirrored = words(100, ...EQUATION).map((word) => ({ ...word, mirrored: true }));
+  assert.deepEqual(formulas(mirrored), []);
+  assert.deepEqual(formulas(words(100, ['4'], ['='], ['5'])), [], 'figures alone');
+  assert.deepEqual(formulas(words(100, ['x', MATH])), [], 'a variable alone');
+});
+
+test('a number in brackets at its end is its tag; rows far apart are two formulas', () => {
+  const tagged = [...words(100, ...EQUATION), ...line(400, 100, '(2.1)')];
+  assert.deepEqual(formulas(tagged), ['x = y + z \\tag{2.1}']);
+  assert.equal(formulas([...words(100, ...EQUATION), ...words(112, ...EQUATION)]).length, 1);
+  assert.equal(formulas([...words(100, ...EQUATION), ...words(130, ...EQUATION)]).length, 2);
+});
+
+test('inside a line, letters of a mathematical face and their scripts are one formula, the stop after them is not', () => {
+  const folded = (...parts: readonly (readonly [string, TextStyle?])[]) =>
+    foldInlineFormulas(words(100, ...parts), 100, 10, []).flatMap(({ latex }) => (latex ? [latex] : []));
+  assert.deepEqual(folded(['where'], ['x', MATH], ['='], ['y,', MATH], ['gulls']), [{ body: 'x = y', tail: ',' }]);
+  assert.deepEqual(folded(['where'], ['x', ITALIC], ['gulls']), [], 'no mathematical face');
+  assert.deepEqual(folded(['where'], ['x', MATH], ['gulls'], ['y', MATH]).length, 2, 'a word between');
+  const script = words(100, ['x', MATH]).concat(line(105, 103, 'n', sized(6, MATH)));
+  const [own] = foldInlineFormulas([...line(40, 100, 'where'), ...script], 100, 10, []).slice(1);
+  assert.deepEqual(own?.latex, { body: 'x_{n}', tail: '' });
+});
