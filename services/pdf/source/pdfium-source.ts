@@ -8,7 +8,7 @@ import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-s
 import { FormFields, paintAnnotations, showsAnnotations } from './pdfium-annotations.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
-import { ActualTexts, type PageTags, readTags } from './pdfium-tags.ts';
+import { ActualTexts, mayTell, type PageTags, readTags } from './pdfium-tags.ts';
 import { readText } from './pdfium-text.ts';
 
 /** FPDF_GetLastError (fpdfview.h). */
@@ -27,7 +27,7 @@ export async function openWithPdfium(bytes: Uint8Array, password: string | undef
     const secret = copyIn(pdfium, new TextEncoder().encode(`${password ?? ''}\u0000`));
     const document = pdfium.FPDF_LoadMemDocument(file, bytes.length, secret);
     pdfium.free(secret);
-    if (document !== 0) return new PdfiumSource(pdfium, file, document);
+    if (document !== 0) return new PdfiumSource(pdfium, file, document, bytes);
     const error = pdfium.FPDF_GetLastError();
     pdfium.free(file);
     throw new OpenRefusedError(
@@ -57,14 +57,14 @@ class PdfiumSource implements PageSource {
   #page = 0;
   #closed = false;
 
-  constructor(pdfium: Pdfium, file: number, document: number) {
+  constructor(pdfium: Pdfium, file: number, document: number, bytes: Uint8Array) {
     this.#pdfium = pdfium;
     this.#file = file;
     this.#document = document;
     this.#scratch = pdfium.malloc(128);
     this.pageCount = Math.max(0, pdfium.FPDF_GetPageCount(document));
     this.info = this.#readInfo();
-    this.#tagged = pdfium.FPDFCatalog_IsTagged(document) !== 0;
+    this.#tagged = pdfium.FPDFCatalog_IsTagged(document) !== 0 && mayTell(bytes);
     this.#form = pdfium.FPDF_GetFormType(document) > 0 ? new FormFields(pdfium, document) : undefined;
   }
 

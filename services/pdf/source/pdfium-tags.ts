@@ -15,6 +15,12 @@ export interface PageTags {
 
 const NO_TAGS: PageTags = { descriptions: undefined, actualTexts: undefined };
 
+/** Whether a file may say anything that is looked for in its tags: most name neither key, in plain sight, and need no walk over their trees. */
+export function mayTell(bytes: Uint8Array): boolean {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return ['/Alt', '/ActualText', '/ObjStm'].some((key) => file.includes(key, 0, 'latin1'));
+}
+
 /** /Alt of figures and /ActualText in a page's structure tree; order and nesting of the tree are not asked (fixtures/pdf/tagged-described.pdf). */
 export function readTags(pdfium: Pdfium, page: number): PageTags {
   const tree = pdfium.FPDF_StructTree_GetForPage(page);
