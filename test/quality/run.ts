@@ -5,12 +5,13 @@ import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { pdfPeers } from '../bench/pdf-peers.ts';
-import { startProduct } from '../harness/product.ts';
+import { type Product, startProduct } from '../harness/product.ts';
+import { checkAutoPages } from './auto.ts';
 import { printPdfTable } from './pdf-table.ts';
 import { makeShell, pythonWith, Refusal, type Shell } from './shell.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const HELP = `npm run quality -- pdf|ocr|office|html|pii [pii: accurate|aggressive|fast]
+const HELP = `npm run quality -- pdf|ocr|auto|office|html|pii [pii: accurate|aggressive|fast]
   CORPORA             folder of the corpora (default ../shared/corpora)
   BASE_URL, API_KEY   a running product to ask instead of starting one
   PDF_PEERS           pdf: folder with peers to run beside it (the bench says how to make it)
@@ -18,6 +19,7 @@ const HELP = `npm run quality -- pdf|ocr|office|html|pii [pii: accurate|aggressi
 
 interface Run {
   corpora: string;
+  product: Pick<Product, 'url' | 'key'>;
   /** Answers are written below it. */
   out: string;
   shell: Shell;
@@ -127,6 +129,7 @@ async function runOcr(run: Run): Promise<void> {
 const SUITES: Readonly<Record<string, Suite>> = {
   pdf: { packages: ['rapidfuzz', 'lxml', 'pypdf'], run: runPdf },
   ocr: { packages: ['pillow'], run: runOcr },
+  auto: { packages: [], run: ({ corpora, product }) => checkAutoPages(corpora, product) },
   office: { packages: OFFICE_PACKAGES, run: (run) => runEngine(run, '--parts', 'roundtrip,checks,robust') },
   html: { packages: OFFICE_PACKAGES, run: (run) => runEngine(run, '--only', WEB_KINDS) },
   pii: { packages: ['markdown-it-py'], run: runPii },
@@ -136,12 +139,12 @@ async function main([name, mode = 'accurate']: readonly string[]): Promise<void>
   const suite = SUITES[name ?? ''];
   if (!suite) throw new Refusal(HELP);
   const corpora = resolve(process.env.CORPORA ?? join(ROOT, '../shared/corpora'));
-  const corpus = join(corpora, name === 'html' ? 'office' : (name ?? ''));
+  const corpus = join(corpora, { html: 'office', auto: 'pdf' }[name ?? ''] ?? name ?? '');
   if (!existsSync(corpus) || readdirSync(corpus).length === 0)
     throw new Refusal(
       `There is no corpus in ${corpus}. CORPORA must name the folder that holds pdf, ocr, office and pii.`,
     );
-  const python = await pythonWith(suite.packages);
+  const python = suite.packages.length === 0 ? '' : await pythonWith(suite.packages);
   const kept = process.env.PREDICTIONS;
   const out = kept ? resolve(kept) : mkdtempSync(join(tmpdir(), 'parsemesh-quality-'));
   mkdirSync(out, { recursive: true });
@@ -149,7 +152,7 @@ async function main([name, mode = 'accurate']: readonly string[]): Promise<void>
   const product = url && key ? { url, key, stop: async () => {} } : await startProduct({ transport: 'memory' });
   try {
     const shell = makeShell({ BASE_URL: product.url, API_KEY: product.key });
-    await suite.run({ corpora, out, shell, python, mode });
+    await suite.run({ corpora, product, out, shell, python, mode });
   } finally {
     await product.stop();
     if (!kept) rmSync(out, { recursive: true, force: true });
