@@ -38,6 +38,12 @@ test('two long rules of one width bound a table, lines cut by gaps make it', () 
   assert.equal(found(narrow, short).length, 0, 'short rules');
   assert.equal(ruled(at([['Gull', '41', '57']]), TOP - 10, TOP + 32).length, 0, 'one row');
   assert.equal(ruled(prose(100, TOP, 3), TOP - 10, TOP + 32).length, 0, 'prose');
+  const one = [
+    ['Counts', '', ''],
+    ['Gull', '41', ''],
+    ['Tern', '', ''],
+  ];
+  assert.equal(ruled(at(one), ...BOOK).length, 0, 'one row that is cut');
   assert.deepEqual(ruled([...at(), ...line(420, TOP, 'seen')], ...BOOK), [BIRDS], 'beside the rules');
   assert.deepEqual(ruled([...at(), ...line(60, TOP, 'seen')], ...BOOK), [BIRDS], 'left of the rules');
 });
@@ -122,6 +128,11 @@ test('one shaded row is a table only where it is cut into three cells and more',
   assert.deepEqual(found(at(), bars(1)), [BIRDS]);
   assert.equal(found(at(BIRDS.map((row) => row.slice(0, 2))), bars(1)).length, 0, 'two cells');
   assert.equal(found(prose(105, TOP, 3), bars(1)).length, 0, 'a shaded line');
+  const boxed = at(
+    Array.from({ length: 6 }, () => ['Gull', '41', '57']),
+    TOP + 14,
+  );
+  assert.equal(found(boxed, bars(1, { height: 90 })).length, 0, 'a shaded box of many rows');
   const note = [...prose(105, TOP + 14, 6, undefined, 12)];
   assert.equal(found(note, bars(1, { height: 80 })).length, 0, 'a shaded note');
 });

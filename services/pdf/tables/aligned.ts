@@ -102,12 +102,7 @@ function zebraEvidence(page: PageContent): Evidence[] {
   for (const bar of joinCells(bars)) {
     const group = groups.find((one) => {
       const last = one.at(-1);
-      return (
-        last &&
-        Math.abs(last.x0 - bar.x0) <= SAME_END &&
-        Math.abs(last.x1 - bar.x1) <= SAME_END &&
-        bar.y0 - last.y1 < 160
-      );
+      return last && Math.abs(last.x0 - bar.x0) <= SAME_END && Math.abs(last.x1 - bar.x1) <= SAME_END;
     });
     if (group) group.push(bar);
     else groups.push([bar]);
@@ -137,7 +132,7 @@ function joinCells(cells: Box[]): Box[] {
     row.sort((a, b) => a.x0 - b.x0);
     let open: Box | undefined;
     for (const cell of row) {
-      if (open && cell.x0 - open.x1 < 4 && Math.abs(cell.y1 - open.y1) < 2) open.x1 = Math.max(open.x1, cell.x1);
+      if (open && cell.x0 - open.x1 < 4) open.x1 = Math.max(open.x1, cell.x1);
       else {
         open = { ...cell };
         bars.push(open);
@@ -228,7 +223,7 @@ function isRunningText(
     chunks.map((chunk) => chunk.words.length).sort((a, b) => a - b)[chunks.length >> 1] ?? 0;
   const own = pieces(band);
   const lines = textRows(band).length;
-  if (lines < TEXT_LINES || own.length > lines * 2.2 || usualWords(own) < 4) return false;
+  if (lines < TEXT_LINES || usualWords(own) < 4) return false;
   const width = evidence.x1 - evidence.x0;
   const wide = own.filter((chunk) => chunk.box.x1 - chunk.box.x0 > width * 0.3).length;
   return wide >= own.length * 0.75 && usualWords(own) > usualWords(pieces(run.flat())) * 1.5;
@@ -244,7 +239,7 @@ function openBelow(run: readonly Word[][], evidence: Evidence, words: readonly W
     (most, row) => (row.segments.length > most.length ? row.segments : most),
     head[0]?.segments ?? [],
   );
-  if (head.length > 4 || heads.length < 3) return [];
+  if (heads.length < 3) return [];
   const middles = heads.map((segment) => (segment.x0 + segment.x1) / 2);
   const below = words.filter(
     (word) =>
@@ -304,7 +299,6 @@ function readRun(
 ): FoundTable | undefined {
   const words = bands.flat();
   const filledBands = bands.filter((band) => band.length > 0).length;
-  if (words.length < 4) return undefined;
   const rows = textRows(words);
   const multi = rows.filter((row) => row.segments.length >= 2).length;
   const headed = (rows[0]?.segments.length ?? 0) >= 2;
