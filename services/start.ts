@@ -1,5 +1,6 @@
 // `npm start`: every service in one process group on the in-memory bus, and the three lines a newcomer needs.
 import { createMemoryTransport } from '#shared/bus/memory.ts';
+import { collectSeldom } from '#shared/runtime/collections.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
 import { startJobLoop } from '#shared/runtime/jobloop.ts';
@@ -10,6 +11,7 @@ import { checkServerLanguages, readLanguageSettings } from './ocr/languages.ts';
 import { QUEUES, WORKERS } from './registry.ts';
 
 async function main(): Promise<void> {
+  collectSeldom();
   const config = readConfig();
   checkServerLanguages(readLanguageSettings());
   const log = createLogger(config, 'parsemesh');

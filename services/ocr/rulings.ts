@@ -90,52 +90,47 @@ function findRuns(
     if (starts[x]! >= 0 && length >= shortest.down && inks[x]! >= length * SOLID && down.length < most)
       down.push({ at: x, start: starts[x]!, end: lasts[x]! + 1 });
   };
-  let y = 0;
-  let rowStart = 0;
-  let start = -1;
-  let last = -1;
-  let ink = 0;
-  const closeRow = () => {
+  const closeRow = (y: number, start: number, last: number, ink: number) => {
     if (start >= 0 && last - start >= shortest.across && ink >= (last - start) * SOLID && across.length < most)
       across.push({ at: y, start, end: last + 1 });
-  };
-  const look = (index: number) => {
-    if (pixels[index]! > limit) return;
-    if (index >= rowStart + width) {
-      closeRow();
-      y = Math.floor(index / width);
-      rowStart = y * width;
-      start = -1;
-    }
-    const x = index - rowStart;
-    if (start < 0 || x - last > BROKEN + 1) {
-      closeRow();
-      start = x;
-      ink = 0;
-    }
-    last = x;
-    ink++;
-    if (starts[x]! < 0 || y - lasts[x]! > BROKEN + 1) {
-      closeColumn(x);
-      starts[x] = y;
-      inks[x] = 0;
-    }
-    lasts[x] = y;
-    inks[x]!++;
   };
   // Most of a page is paper: four bytes are compared with the limit at once, by a carry into each byte's highest bit.
   const whole = Math.min(254, Math.max(0, Math.floor(limit)));
   const isHigh = whole >= 128;
   const carry = (isHigh ? 255 - whole : 127 - whole) * 0x01010101;
   const words = asWords(pixels);
-  for (let word = 0; word < words.length; word++) {
-    const four = words[word]!;
-    const sum = (four & 0x7f7f7f7f) + carry;
-    if (((isHigh ? four & sum : four | sum) & 0x80808080) === PAPER) continue;
-    for (let index = word * 4, end = index + 4; index < end; index++) look(index);
+  for (let y = 0, rowStart = 0; y < height; y++, rowStart += width) {
+    let start = -1;
+    let last = -1;
+    let ink = 0;
+    for (let index = rowStart, end = rowStart + width; index < end; index++) {
+      if ((index & 3) === 0 && index + 4 <= end) {
+        const four = words[index >> 2]!;
+        const sum = (four & 0x7f7f7f7f) + carry;
+        if (((isHigh ? four & sum : four | sum) & 0x80808080) === PAPER) {
+          index += 3;
+          continue;
+        }
+      }
+      if (pixels[index]! > limit) continue;
+      const x = index - rowStart;
+      if (start < 0 || x - last > BROKEN + 1) {
+        closeRow(y, start, last, ink);
+        start = x;
+        ink = 0;
+      }
+      last = x;
+      ink++;
+      if (starts[x]! < 0 || y - lasts[x]! > BROKEN + 1) {
+        closeColumn(x);
+        starts[x] = y;
+        inks[x] = 0;
+      }
+      lasts[x] = y;
+      inks[x]!++;
+    }
+    closeRow(y, start, last, ink);
   }
-  for (let index = words.length * 4; index < width * height; index++) look(index);
-  closeRow();
   for (let x = 0; x < width; x++) closeColumn(x);
   return { across, down: down.sort((a, b) => a.at - b.at || a.start - b.start) };
 }

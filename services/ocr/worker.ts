@@ -2,6 +2,7 @@
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobHandler, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { collectSeldom } from '#shared/runtime/collections.ts';
 import { BudgetError, type Engine } from './engine.ts';
 import { type EngineSetting, loadEngine, readEngineSetting } from './engine-choice.ts';
 import { readLanguageSettings, resolveModels } from './languages.ts';
@@ -75,6 +76,7 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
 
 /** Loads the default languages, so that the first page does not wait. Without their data it waits for the first job to say so. */
 export async function warm(): Promise<void> {
+  collectSeldom();
   try {
     await engineFor([]);
   } catch (error) {
