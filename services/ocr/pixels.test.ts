@@ -9,6 +9,7 @@ import {
   splitGreys,
   stackImages,
   tiltImage,
+  turnBox,
   turnImage,
 } from './pixels.ts';
 
@@ -88,4 +89,28 @@ test('the bitmap stores rows from the bottom, padded to four bytes', () => {
   assert.equal(file.length, 54 + 1024 + 8);
   assert.equal(new DataView(file.buffer).getInt32(38, true), 7874, 'dots a metre');
   assert.deepEqual([...file.subarray(54 + 1024)], [4, 5, 6, 0, 1, 2, 3, 0]);
+});
+
+test('part of a tilted image is what the whole tilted image has there', () => {
+  const page = {
+    width: 90,
+    height: 70,
+    pixels: Uint8Array.from({ length: 90 * 70 }, (_, index) => (index * index * 31) % 251),
+  };
+  for (const radians of [-0.1, 0.01, 0.1])
+    for (const box of [
+      [0, 0, 90, 70],
+      [11, 5, 64, 70],
+      [0, 33, 1, 34],
+    ] as const)
+      assert.deepEqual(tiltImage(page, radians, [...box]), cropImage(tiltImage(page, radians), box));
+});
+
+test('a box turns with its image', () => {
+  const page = image(3, 1, 2, 3, 4, 5, 6);
+  for (const turn of [0, 90, 180, 270] as const)
+    assert.deepEqual(
+      cropImage(turnImage(page, turn), turnBox([1, 0, 3, 1], page, turn)).pixels,
+      turnImage(image(2, 2, 3), turn).pixels,
+    );
 });

@@ -1,4 +1,5 @@
 // Pure functions on 8-bit grey images, so that a page can be turned, straightened and scaled without an image library or a PNG on the way.
+import type { PixelBox } from '#shared/contract/jobs.ts';
 
 /** Row by row from the top left, one byte a pixel, 0 black. */
 export interface GreyImage {
@@ -8,6 +9,19 @@ export interface GreyImage {
 }
 
 export type QuarterTurn = 0 | 90 | 180 | 270;
+
+export const wholeBox = ({ width, height }: Pick<GreyImage, 'width' | 'height'>): PixelBox => [0, 0, width, height];
+
+/** Where a box of an image lies once the image is turned clockwise. */
+export function turnBox(
+  [x0, y0, x1, y1]: PixelBox,
+  { width, height }: Pick<GreyImage, 'width' | 'height'>,
+  turn: QuarterTurn,
+): PixelBox {
+  if (turn === 90) return [height - y1, x0, height - y0, x1];
+  if (turn === 180) return [width - x1, height - y1, width - x0, height - y0];
+  return turn === 270 ? [y0, width - x1, y1, width - x0] : [x0, y0, x1, y1];
+}
 
 /** The image turned clockwise. A turn of 0 gives the same image, not a copy. */
 export function turnImage(image: GreyImage, turn: QuarterTurn): GreyImage {
@@ -120,10 +134,13 @@ export function enlargeImage(image: GreyImage, factor: number): GreyImage {
 /**
  * The image turned about its centre by a small angle, on a canvas of the same size; what comes in from outside repeats the edge.
  * @param radians clockwise.
+ * @param box the part of the turned image that is wanted, in whole pixels inside of it.
  */
-export function tiltImage(image: GreyImage, radians: number): GreyImage {
+export function tiltImage(image: GreyImage, radians: number, box: PixelBox = wholeBox(image)): GreyImage {
   const { width, height, pixels } = image;
-  const tilted = new Uint8Array(width * height);
+  const [left, top, right, bottom] = box;
+  const wide = right - left;
+  const tilted = new Uint8Array(wide * (bottom - top));
   // Fixed point with 14 binary places keeps the path to the source pixel in 32-bit integers, a tenth of a pixel exact over 4000.
   const one = 1 << 14;
   const cos = Math.round(Math.cos(radians) * one);
@@ -132,10 +149,10 @@ export function tiltImage(image: GreyImage, radians: number): GreyImage {
   const centreY = (height - 1) / 2;
   const lastX = width - 1;
   const lastY = height - 1;
-  for (let y = 0; y < height; y++) {
-    let sourceX = Math.round(centreX * one - centreX * cos + (y - centreY) * sin) | 0;
-    let sourceY = Math.round(centreY * one + centreX * sin + (y - centreY) * cos) | 0;
-    for (let target = y * width, end = target + width; target < end; target++) {
+  for (let y = top; y < bottom; y++) {
+    let sourceX = (Math.round(centreX * one - centreX * cos + (y - centreY) * sin) + left * cos) | 0;
+    let sourceY = (Math.round(centreY * one + centreX * sin + (y - centreY) * cos) - left * sin) | 0;
+    for (let target = (y - top) * wide, end = target + wide; target < end; target++) {
       const wholeX = sourceX >> 14;
       const wholeY = sourceY >> 14;
       if (wholeX >= 0 && wholeY >= 0 && wholeX < lastX && wholeY < lastY) {
@@ -154,15 +171,16 @@ export function tiltImage(image: GreyImage, radians: number): GreyImage {
       sourceY -= sin;
     }
   }
-  return { width, height, pixels: tilted };
+  return { width: wide, height: bottom - top, pixels: tilted };
 }
 
-/** The part of an image inside a box (clamped to the image), at least one pixel. */
+/** The part of an image inside a box (clamped to the image), at least one pixel. All of it is the same image, not a copy. */
 export function cropImage(image: GreyImage, box: readonly [number, number, number, number]): GreyImage {
   const left = Math.min(image.width - 1, Math.max(0, Math.floor(box[0])));
   const top = Math.min(image.height - 1, Math.max(0, Math.floor(box[1])));
   const width = Math.max(1, Math.min(image.width, Math.ceil(box[2])) - left);
   const height = Math.max(1, Math.min(image.height, Math.ceil(box[3])) - top);
+  if (width === image.width && height === image.height) return image;
   const pixels = new Uint8Array(width * height);
   for (let y = 0; y < height; y++) {
     const start = (top + y) * image.width + left;

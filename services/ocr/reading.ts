@@ -4,7 +4,16 @@ import { rereadCells } from './cells.ts';
 import { withoutEdgeMarks } from './edge-marks.ts';
 import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
-import { enlargeImage, type GreyImage, type QuarterTurn, shrinkImage, tiltImage, turnImage } from './pixels.ts';
+import {
+  cropImage,
+  enlargeImage,
+  type GreyImage,
+  type QuarterTurn,
+  shrinkImage,
+  tiltImage,
+  turnBox,
+  turnImage,
+} from './pixels.ts';
 import { findRulings } from './rulings.ts';
 import { lookAgain } from './second-look.ts';
 import { type Survey, surveyPage } from './survey.ts';
@@ -82,7 +91,8 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number): Pr
   if (survey.blank) return empty;
   const prepared = enlarge(fitted, survey);
   const slope = believedSlope(survey);
-  const reading = await readStraight(engine, prepared, survey, slope);
+  const printed = survey.print.map((place) => (place * prepared.scale) / fitted.scale) as PixelBox;
+  const reading = await readStraight(engine, prepared, survey, slope, printed);
   const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
   const { image, view } = reading;
@@ -96,14 +106,15 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number): Pr
     ? undefined
     : await engine.attempt(RETRY_CPU_MS, () => lookAgain(engine, image, cells, rulings, view));
   const read = whole ?? cells;
-  const lines = read.map((line) => toPageLine(line, prepared.scale, size));
+  const frame = { ...size, scale: prepared.scale, left: reading.left, top: reading.top };
+  const lines = read.map((line) => toPageLine(line, frame));
   return {
     ...size,
     rotation: reading.turn,
     ...(slope === 0 ? {} : { skew: (slope * 180) / Math.PI }),
     confidence: meanConfidence(read),
     lines,
-    rulings: rulings.map((box) => placeBox(box, prepared.scale, size)).filter((ruling) => !runsThrough(ruling, lines)),
+    rulings: rulings.map((box) => placeBox(box, frame)).filter((ruling) => !runsThrough(ruling, lines)),
   };
 }
 
@@ -130,14 +141,19 @@ async function readStraight(
   { image, dpi, scale }: Prepared,
   survey: Survey,
   slope: number,
+  printed: PixelBox,
 ): Promise<StraightReading> {
   const thresholding = scale > 1 ? THRESHOLDING.sauvola : THRESHOLDING.otsu;
   const view: View = { dpi, segmentation: SEGMENTATION.auto, thresholding };
   const read = async (side: QuarterTurn): Promise<StraightReading> => {
     const turned = turnImage(image, side);
-    const straight = slope === 0 ? turned : tiltImage(turned, -slope);
+    // Margins of paper cost as much to look at as print does.
+    const cut = tiltBox(turnBox(printed, image, side), turned, slope);
+    const straight = slope === 0 ? cropImage(turned, cut) : tiltImage(turned, -slope, cut);
     const reading = await readRightWayUp(engine, straight, view);
-    return { turn: addTurns(side, reading.turn), lines: reading.lines, image: turnImage(straight, reading.turn), view };
+    const [left, top] = turnBox(cut, turned, reading.turn);
+    const upright = turnImage(straight, reading.turn);
+    return { turn: addTurns(side, reading.turn), lines: reading.lines, image: upright, left, top, view };
   };
   if (survey.sideways < SIDEWAYS_CLEAR) return read(0);
   // A page on its side is more often turned clockwise than not; the wrong guess stands on its head, which is found.
@@ -154,8 +170,11 @@ interface Reading {
 }
 
 interface StraightReading extends Reading {
-  /** The page as its lines lie, upright and straightened. */
+  /** The print of the page as its lines lie, upright and straightened. */
   image: GreyImage;
+  /** Where it lies on the page, both as they were read. */
+  left: number;
+  top: number;
   view: View;
 }
 
@@ -217,25 +236,39 @@ async function readOtherwise(
   return readTurned(engine, image, 0, { ...view, thresholding: THRESHOLDING.sauvola });
 }
 
-interface Size {
+/** A box that holds what a box of the image holds, once the image is turned by a small angle about its centre. */
+function tiltBox([x0, y0, x1, y1]: PixelBox, { width, height }: GreyImage, slope: number): PixelBox {
+  const lean = Math.abs(Math.sin(slope));
+  const [across, down] = [Math.ceil((lean * height) / 2), Math.ceil((lean * width) / 2)];
+  return [Math.max(0, x0 - across), Math.max(0, y0 - down), Math.min(width, x1 + across), Math.min(height, y1 + down)];
+}
+
+/** How the image that was read lies on the page, both turned. */
+interface Frame {
+  /** Of the page. */
   width: number;
   height: number;
+  /** Pixels of the image for one of the page. */
+  scale: number;
+  /** Pixels of the image to its left and above it, were it as large as the page. */
+  left: number;
+  top: number;
 }
 
 /** A box of the image that was read, in pixels of the page. */
-function placeBox(box: PixelBox, scale: number, size: Size): PixelBox {
+function placeBox(box: PixelBox, { scale, left, top, width, height }: Frame): PixelBox {
   return [
-    Math.max(0, Math.floor(box[0] / scale)),
-    Math.max(0, Math.floor(box[1] / scale)),
-    Math.min(size.width, Math.ceil(box[2] / scale)),
-    Math.min(size.height, Math.ceil(box[3] / scale)),
+    Math.max(0, Math.floor((box[0] + left) / scale)),
+    Math.max(0, Math.floor((box[1] + top) / scale)),
+    Math.min(width, Math.ceil((box[2] + left) / scale)),
+    Math.min(height, Math.ceil((box[3] + top) / scale)),
   ];
 }
 
-function toPageLine(line: ReadLine, scale: number, size: Size): OcrLine {
-  const place = (box: PixelBox) => placeBox(box, scale, size);
+function toPageLine(line: ReadLine, frame: Frame): OcrLine {
+  const place = (box: PixelBox) => placeBox(box, frame);
   const box = place(line.box);
-  const height = line.height / scale;
+  const height = line.height / frame.scale;
   return {
     box,
     height: height > 0 && height <= box[3] - box[1] ? height : box[3] - box[1],

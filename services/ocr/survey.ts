@@ -1,4 +1,5 @@
 // Looks at a shrunk page before anything is read: a blank page needs no engine, and a crooked, lying or tiny one reads far better once it is put right.
+import type { PixelBox } from '#shared/contract/jobs.ts';
 import { type GreyImage, greyHistogram, shrinkImage, splitGreys } from './pixels.ts';
 
 /** Pixels that the longer side is shrunk to: lines of 8 pt print stay apart, a page takes some 15 ms. */
@@ -11,6 +12,9 @@ const FINE = 0.1 * DEGREE;
 /** Greys off the ground that make a mark, and marks that make a page worth reading. */
 const MARK_CONTRAST = 30;
 const MARKS = 8;
+/** Paper that is left around the print, as a share of the page's longer side, and the share of the page above which nothing is cut. */
+const ROOM = 0.02;
+const WORTH_CUTTING = 0.9;
 
 export interface Survey {
   /** Nothing stands out from the ground. */
@@ -23,6 +27,8 @@ export interface Survey {
   sideways: number;
   /** Pixels of the page from one text line to the next; 0 where no rhythm shows. */
   pitch: number;
+  /** Everything that stands out from the ground, in pixels of the page, with room around it. */
+  print: PixelBox;
 }
 
 interface Points {
@@ -100,15 +106,35 @@ function inkPoints(image: GreyImage, histogram: Uint32Array): { x: Float32Array;
   return { x, y };
 }
 
-/** Pixels that differ clearly from the commonest grey's neighbourhood (the median). */
-function countMarks(histogram: Uint32Array, total: number): number {
+/** The commonest grey's neighbourhood (the median). */
+function groundOf(histogram: Uint32Array, total: number): number {
   let ground = 0;
   for (let seen = histogram[0]!; seen * 2 < total; seen += histogram[ground]!) ground += 1;
+  return ground;
+}
+
+/** Pixels that differ clearly from the ground. */
+function countMarks(histogram: Uint32Array, ground: number): number {
   let marks = 0;
   histogram.forEach((count, grey) => {
     if (Math.abs(grey - ground) > MARK_CONTRAST) marks += count;
   });
   return marks;
+}
+
+/** The box of all marks; one that has no other above or below it is noise. */
+function boxMarks({ width, height, pixels }: GreyImage, ground: number): PixelBox {
+  const box: PixelBox = [width, height, 0, 0];
+  const isMark = (index: number) => Math.abs(pixels[index]! - ground) > MARK_CONTRAST;
+  for (let y = 1, index = width; y < height; y++)
+    for (let x = 0; x < width; x++, index++) {
+      if (!isMark(index) || !isMark(index - width)) continue;
+      if (x < box[0]) box[0] = x;
+      if (x >= box[2]) box[2] = x + 1;
+      if (y <= box[1]) box[1] = y - 1;
+      box[3] = y + 1;
+    }
+  return box;
 }
 
 /** The distance at which a profile repeats itself: the first clear peak of its autocorrelation, 0 where there is none. */
@@ -130,13 +156,29 @@ function findPitch(profile: Float64Array): number {
   return 0;
 }
 
+/** A box of the shrunk page on the page, with room on all sides; the whole page where there is hardly less. */
+function withRoom([x0, y0, x1, y1]: PixelBox, factor: number, whole: PixelBox): PixelBox {
+  const [, , width, height] = whole;
+  const room = Math.max(width, height) * ROOM;
+  const box: PixelBox = [
+    Math.max(0, Math.floor(x0 * factor - room)),
+    Math.max(0, Math.floor(y0 * factor - room)),
+    Math.min(width, Math.ceil(x1 * factor + room)),
+    Math.min(height, Math.ceil(y1 * factor + room)),
+  ];
+  const area = (box[2] - box[0]) * (box[3] - box[1]);
+  return x1 <= x0 || y1 <= y0 || area > WORTH_CUTTING * width * height ? whole : box;
+}
+
 /** What a page looks like from afar. Slopes within 7 degrees are found, to a tenth of a degree. */
 export function surveyPage(image: GreyImage): Survey {
   const factor = Math.max(1, Math.ceil(Math.max(image.width, image.height) / WORKING_SIDE));
   const small = shrinkImage(image, factor);
   const histogram = greyHistogram(small);
-  if (countMarks(histogram, small.pixels.length) < MARKS)
-    return { blank: true, slope: 0, gain: 1, sideways: 0, pitch: 0 };
+  const ground = groundOf(histogram, small.pixels.length);
+  const whole: PixelBox = [0, 0, image.width, image.height];
+  if (countMarks(histogram, ground) < MARKS)
+    return { blank: true, slope: 0, gain: 1, sideways: 0, pitch: 0, print: whole };
   const { x, y } = inkPoints(small, histogram);
   const standing = searchSlope(x, y, small.width, small.height);
   const lying = searchSlope(y, x, small.height, small.width);
@@ -149,5 +191,6 @@ export function surveyPage(image: GreyImage): Survey {
     gain: chosen.level > 0 ? chosen.best / chosen.level : 1,
     sideways: lying.best / Math.max(1, standing.best),
     pitch: findPitch(fillProfile(chosen.points, chosen.radians)) * factor,
+    print: withRoom(boxMarks(small, ground), factor, whole),
   };
 }

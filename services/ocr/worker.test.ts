@@ -141,6 +141,30 @@ for (const setting of ['wasm', 'native'] as const)
         assert.ok(first && first.box[3] - first.box[1] < 40, 'boxes are those of straight lines');
       });
 
+    for (const [turn, degrees] of [
+      [0, 0],
+      [0, 2],
+      [180, 0],
+    ] as const)
+      test(`words on much empty paper lie where they stand, turned by ${turn} and sloping by ${degrees} degrees`, async () => {
+        const letter = fixture('letter');
+        const paper = { width: letter.width * 2, height: Math.round(letter.height * 1.5) };
+        const [left, top] = [Math.round(letter.width * 0.8), Math.round(letter.height * 0.4)];
+        const pixels = new Uint8Array(paper.width * paper.height).fill(255);
+        for (let y = 0; y < letter.height; y++)
+          pixels.set(letter.pixels.subarray(y * letter.width, (y + 1) * letter.width), (top + y) * paper.width + left);
+        const sent = tiltImage(turnImage({ ...paper, pixels }, turn), (degrees * Math.PI) / 180);
+        const page = await read(sent);
+        assert.deepEqual([page.width, page.height, page.rotation], [paper.width, paper.height, turn]);
+        const own = await read(letter);
+        assert.equal(textOf(page), textOf(own));
+        const [found, expected] = [page, own].map((one) => one.lines[1]!.words[0]!.box);
+        [left, top, left, top].forEach((way, index) => {
+          const miss = found![index]! - expected![index]! - way;
+          assert.ok(Math.abs(miss) <= 6, `${found} is not ${expected} and ${left}, ${top}`);
+        });
+      });
+
     test('a page with more rulings down it than lines across it is still read as it stands', async () => {
       const { width, height, pixels } = fixture('letter');
       const ruled = { width, height, pixels: Uint8Array.from(pixels) };
