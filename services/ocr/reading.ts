@@ -81,9 +81,10 @@ const addTurns = (a: QuarterTurn, b: QuarterTurn): QuarterTurn => ((a + b) % 360
  * Reads a page.
  * @param page grey pixels as sent.
  * @param dpi their resolution.
+ * @param rotation by which the page is to be turned; looked for where it is not given.
  * @returns lines in the frame of the page after `rotation` (and after `skew`, about the same centre).
  */
-export async function readPage(engine: Engine, page: GreyImage, dpi: number): Promise<OcrPage> {
+export async function readPage(engine: Engine, page: GreyImage, dpi: number, rotation?: QuarterTurn): Promise<OcrPage> {
   const empty: OcrPage = { width: page.width, height: page.height, rotation: 0, confidence: 0, lines: [] };
   if (page.width < SMALLEST_SIDE || page.height < SMALLEST_SIDE) return empty;
   const fitted = fitScale(page, dpi);
@@ -92,7 +93,7 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number): Pr
   const prepared = enlarge(fitted, survey);
   const slope = believedSlope(survey);
   const printed = survey.print.map((place) => (place * prepared.scale) / fitted.scale) as PixelBox;
-  const reading = await readStraight(engine, prepared, survey, slope, printed);
+  const reading = await readStraight(engine, prepared, survey, slope, printed, rotation);
   const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
   const { image, view } = reading;
@@ -142,6 +143,7 @@ async function readStraight(
   survey: Survey,
   slope: number,
   printed: PixelBox,
+  rotation?: QuarterTurn,
 ): Promise<StraightReading> {
   const thresholding = scale > 1 ? THRESHOLDING.sauvola : THRESHOLDING.otsu;
   const view: View = { dpi, segmentation: SEGMENTATION.auto, thresholding };
@@ -150,11 +152,15 @@ async function readStraight(
     // Margins of paper cost as much to look at as print does.
     const cut = tiltBox(turnBox(printed, image, side), turned, slope);
     const straight = slope === 0 ? cropImage(turned, cut) : tiltImage(turned, -slope, cut);
-    const reading = await readRightWayUp(engine, straight, view);
+    const reading =
+      rotation === undefined
+        ? await readRightWayUp(engine, straight, view)
+        : { turn: 0 as const, lines: await engine.read(straight, view) };
     const [left, top] = turnBox(cut, turned, reading.turn);
     const upright = turnImage(straight, reading.turn);
     return { turn: addTurns(side, reading.turn), lines: reading.lines, image: upright, left, top, view };
   };
+  if (rotation !== undefined) return read(rotation);
   if (survey.sideways < SIDEWAYS_CLEAR) return read(0);
   // A page on its side is more often turned clockwise than not; the wrong guess stands on its head, which is found.
   const lying = await read(270);

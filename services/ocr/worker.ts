@@ -58,7 +58,7 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
   let reply: OcrPage;
   try {
     reader.allow(DOCUMENT_LIMITS.ocrPageCpuMs);
-    reply = await readPage(reader, { width: job.width, height: job.height, pixels: payload }, dpi);
+    reply = await readPage(reader, { width: job.width, height: job.height, pixels: payload }, dpi, job.rotation);
   } catch (cause) {
     // A trap leaves a core's memory in an unknown state.
     await discard();

@@ -1,16 +1,14 @@
 // Sends one page to the OCR service and turns what comes back into the page model, so that one layout serves both.
 import type { JobContext, OcrJob, OcrLine, OcrPage, OcrWord, PixelBox } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { area, type Box, centreInside } from './source/geometry.ts';
-import type { GreyImage, PageContent, ReadFigure, Ruling, TextStyle, Word } from './source/page-model.ts';
+import { area } from './source/geometry.ts';
+import type { GreyImage, PageContent, Ruling, TextStyle, Word } from './source/page-model.ts';
 import type { PageSource } from './source/page-source.ts';
-import { sureLines } from './text-quality.ts';
 
-/** Resolution of a page that is no scan, and the most that a scan is rendered at: more reads no better. */
-const DEFAULT_DPI = 200;
+/** Resolution of a page that is no scan. */
+export const DEFAULT_DPI = 200;
+/** The most that a scan is rendered at: more reads no better. */
 const MAX_DPI = 400;
-/** Pictures within a page are seldom finer than the screen; made larger they read a little better than as they are. */
-const LEAST_FIGURE_DPI = 150;
 /** An image that covers this much of a page is its scan. */
 const SCAN_SHARE = 0.8;
 /** Share of the type size between baseline and ascender. */
@@ -38,7 +36,7 @@ export function ocrResolution(page: PageContent): number {
   return Math.min(MAX_DPI, own, mostDpi(page));
 }
 
-function mostDpi(page: PageContent): number {
+export function mostDpi(page: PageContent): number {
   return Math.sqrt(DOCUMENT_LIMITS.ocrPagePixels / Math.max(1, page.width * page.height)) * 72;
 }
 
@@ -52,7 +50,7 @@ export async function recognizePage(
   context: JobContext,
   started: () => void,
 ): Promise<RecognizedPage> {
-  const { dpi, answer } = send(await source.renderGrey(page.index, ocrResolution(page)), page, context, started);
+  const { dpi, answer } = sendImage(await source.renderGrey(page.index, ocrResolution(page)), page, context, started);
   const { reply } = await answer;
   return {
     content: ocrContent(page, reply, dpi),
@@ -62,8 +60,17 @@ export async function recognizePage(
   };
 }
 
-/** Puts an image on the bus. Nothing that is given back holds its pixels: many pages wait at once. */
-function send(image: GreyImage, page: PageContent, context: JobContext, started: () => void) {
+/**
+ * Puts an image on the bus. Nothing that is given back holds its pixels: many pages wait at once.
+ * @param rotation by which the image is to be turned; found out where it is not given
+ */
+export function sendImage(
+  image: GreyImage,
+  page: PageContent,
+  context: JobContext,
+  started: () => void,
+  rotation?: OcrPage['rotation'],
+) {
   const { width, height, dpi } = image;
   const job: OcrJob = {
     kind: 'ocr',
@@ -73,60 +80,9 @@ function send(image: GreyImage, page: PageContent, context: JobContext, started:
     height,
     dpi: Math.round(dpi),
     languages: [],
+    ...(rotation === undefined ? {} : { rotation }),
   };
   return { dpi, answer: context.call<OcrPage>('ocr', job, image.pixels, started) };
-}
-
-/** A lone word in a picture is more often a misread line than a label. */
-const FIGURE_WORDS = 2;
-
-/**
- * What pictures on a page of text say, without what its text layer says there already: one image of the page goes to OCR in which nothing else is
- * left.
- * @throws as `recognizePage`
- */
-export async function readFigures(
-  source: PageSource,
-  page: PageContent,
-  boxes: readonly Box[],
-  context: JobContext,
-  started: () => void,
-): Promise<ReadFigure[]> {
-  const inside = page.images.filter(({ box }) => boxes.some((figure) => centreInside(box, figure)));
-  const own = inside.map(({ box, pixelWidth, pixelHeight }) =>
-    Math.sqrt((pixelWidth * pixelHeight) / Math.max(1, area(box))),
-  );
-  const resolution = Math.max(LEAST_FIGURE_DPI, Math.min(DEFAULT_DPI, Math.max(...own) * 72));
-  const image = await source.renderGrey(page.index, Math.min(resolution, mostDpi(page)));
-  leaveOnly(image, boxes, page.words);
-  const { dpi, answer } = send(image, page, context, started);
-  const { reply } = await answer;
-  // Nothing of a page of text lies on its side: what was turned was misread.
-  if (reply.rotation !== 0) return [];
-  const { words, rulings } = ocrContent(page, reply, dpi);
-  return boxes.flatMap((box) => {
-    const found = sureLines(words.filter((word) => centreInside(word.box, box)));
-    if (found.length < FIGURE_WORDS) return [];
-    const drawn = rulings.filter(({ horizontal, at, start, end }) =>
-      centreInside(horizontal ? { x0: start, x1: end, y0: at, y1: at } : { x0: at, x1: at, y0: start, y1: end }, box),
-    );
-    return [{ box, words: found, rulings: drawn }];
-  });
-}
-
-/** Paints over everything outside the boxes, and over the words of the text layer inside them. */
-function leaveOnly({ width, height, dpi, pixels }: GreyImage, boxes: readonly Box[], words: readonly Word[]): void {
-  const scale = dpi / 72;
-  const kept = new Uint8Array(width * height);
-  const mark = (box: Box, value: number) => {
-    const x0 = Math.max(0, Math.floor(box.x0 * scale));
-    const x1 = Math.min(width, Math.ceil(box.x1 * scale));
-    for (let y = Math.max(0, Math.floor(box.y0 * scale)); y < Math.min(height, Math.ceil(box.y1 * scale)); y++)
-      if (x1 > x0) kept.fill(value, y * width + x0, y * width + x1);
-  };
-  for (const box of boxes) mark(box, 1);
-  for (const word of words) if (!word.invisible) mark(word.box, 0);
-  for (let at = 0; at < pixels.length; at++) if (kept[at] === 0) pixels[at] = 255;
 }
 
 /** The page model of recognized words. */

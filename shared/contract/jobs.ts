@@ -56,6 +56,8 @@ export interface OcrJob {
   dpi: number;
   /** Tesseract language names; empty for the server's default. */
   languages: string[];
+  /** Degrees clockwise to turn the image by before it is read; found out where it is not given. */
+  rotation?: 0 | 90 | 180 | 270;
 }
 
 /** Pixels of the image as it was sent, origin at the top left. */

@@ -227,6 +227,36 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
     },
   },
   {
+    name: 'good text with the picture of a chart whose labels run up the page',
+    source: 'native_text',
+    says: SAID,
+    alsoSays: ['Ships by cargo', 'Lemons and oranges', 'Woollen blankets', 'Timber from Norway'],
+    draw: async (pen, page) => {
+      write(page, pen.font, TEXT);
+      const labels = ['Lemons and oranges', 'Woollen blankets', 'Timber from Norway'];
+      await scan(
+        pen,
+        page,
+        (sheet, font) => {
+          sheet.drawText('Ships by cargo', { x: 90, y: 300, size: 14, font });
+          labels.forEach((label, at) => {
+            const x = 70 + at * 70;
+            sheet.drawRectangle({
+              x,
+              y: 150,
+              width: 30,
+              height: 120 - at * 30,
+              borderWidth: 1,
+              borderColor: rgb(0, 0, 0),
+            });
+            sheet.drawText(label, { x: x + 20, y: 15, size: 13, font, rotate: degrees(90) });
+          });
+        },
+        [60, 40, 300, 330],
+      );
+    },
+  },
+  {
     name: 'good text with a photograph',
     source: 'native_text',
     says: SAID,
