@@ -1,8 +1,8 @@
-// Lines at the edge of a page, by where they lie and how surely they were read.
+// Lines at the edge of a page, by where they lie and how surely they were read; specks, by their height.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PixelBox } from '#shared/contract/jobs.ts';
-import { withoutEdgeMarks } from './edge-marks.ts';
+import { withoutEdgeMarks, withoutSpecks } from './edge-marks.ts';
 import type { ReadLine } from './engine.ts';
 
 const IMAGE = { width: 1000, height: 1400 };
@@ -27,3 +27,19 @@ for (const [what, read, kept] of CASES)
   test(`${what} is ${kept ? 'kept' : 'no line'}`, () => {
     assert.equal(withoutEdgeMarks([read], IMAGE, 1).length, kept ? 1 : 0);
   });
+
+test('a speck that was read as a letter is none; low letters and marks of punctuation stay', () => {
+  const specked = line(
+    ['sea', [100, 300, 130, 313], 0.9],
+    ['d', [220, 308, 222, 310], 0.9],
+    ['-', [240, 305, 248, 307], 0.9],
+  );
+  const [kept] = withoutSpecks([specked]);
+  assert.deepEqual(
+    kept?.words.map(({ text }) => text),
+    ['sea', '-'],
+  );
+  assert.deepEqual(withoutSpecks([line(['i', [220, 308, 222, 310], 0.9])]), []);
+  const whole = line(['noun', [100, 300, 150, 309], 0.9]);
+  assert.equal(withoutSpecks([whole])[0], whole);
+});

@@ -1,4 +1,4 @@
-// Tells what the engine made of a page's edge (its shadow, the bed of the scanner, the next page) from print, which stands inside of it.
+// Tells print from what the engine made of marks: of a page's edge (its shadow, the bed of the scanner, the next page), and of specks.
 import type { ReadLine } from './engine.ts';
 import type { GreyImage } from './pixels.ts';
 
@@ -19,5 +19,19 @@ export function withoutEdgeMarks(
   return lines.filter(({ words }) => {
     const sure = words.reduce((sum, word) => sum + word.confidence, 0) / Math.max(1, words.length);
     return sure >= SURE || !words.every(atEdge);
+  });
+}
+
+/** Height of the lowest letters, of those that rise to the ascender, less what blur and thresholds take. */
+const LETTER_SHARE = 0.35;
+
+/** The lines without words of letters or figures that are lower than any letter of their line can be. */
+export function withoutSpecks(lines: readonly ReadLine[]): ReadLine[] {
+  return lines.flatMap((line) => {
+    const words = line.words.filter(
+      ({ text, box }) => !/[\p{L}\p{N}]/u.test(text) || box[3] - box[1] >= line.height * LETTER_SHARE,
+    );
+    if (words.length === line.words.length) return [line];
+    return words.length === 0 ? [] : [{ ...line, words }];
   });
 }

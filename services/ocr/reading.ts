@@ -1,7 +1,7 @@
 // Reads one page: puts it right (size, side, slope, head), has the engine read it once, and maps the result back to the page's own pixels.
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
 import { rereadCells } from './cells.ts';
-import { withoutEdgeMarks } from './edge-marks.ts';
+import { withoutEdgeMarks, withoutSpecks } from './edge-marks.ts';
 import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
 import {
@@ -97,7 +97,7 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number, rot
   const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
   const { image, view } = reading;
-  const print = withoutEdgeMarks(reading.lines, image, Math.ceil(prepared.dpi * EDGE_INCHES));
+  const print = withoutSpecks(withoutEdgeMarks(reading.lines, image, Math.ceil(prepared.dpi * EDGE_INCHES)));
   const rulings = findRulings(image, prepared.dpi);
   const again = engine.unfit
     ? undefined
