@@ -15,6 +15,7 @@ const HELP = `npm run quality -- pdf|ocr|auto|office|html|pii [pii: accurate|agg
   CORPORA             folder of the corpora (default ../shared/corpora)
   BASE_URL, API_KEY   a running product to ask instead of starting one
   PDF_PEERS           pdf: folder with peers to run beside it (the bench says how to make it)
+  OCR_ENGINE          native or wasm, where the product is started here
   PREDICTIONS         folder that keeps what was answered (default: a temporary one)`;
 
 interface Run {
@@ -149,7 +150,11 @@ async function main([name, mode = 'accurate']: readonly string[]): Promise<void>
   const out = kept ? resolve(kept) : mkdtempSync(join(tmpdir(), 'parsemesh-quality-'));
   mkdirSync(out, { recursive: true });
   const { BASE_URL: url, API_KEY: key } = process.env;
-  const product = url && key ? { url, key, stop: async () => {} } : await startProduct({ transport: 'memory' });
+  const engine = process.env.OCR_ENGINE;
+  const product =
+    url && key
+      ? { url, key, stop: async () => {} }
+      : await startProduct({ transport: 'memory', env: engine ? { OCR_ENGINE: engine } : {} });
   try {
     const shell = makeShell({ BASE_URL: product.url, API_KEY: product.key });
     await suite.run({ corpora, product, out, shell, python, mode });
