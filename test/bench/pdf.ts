@@ -17,6 +17,8 @@ const PAGE_TARGET = 7;
 const MEMORY_TARGET = 250;
 const LENGTHS = [10, 100, 1_000];
 const MiB = 1024 * 1024;
+/** Rounds until nothing grows faster any more: a compiler of hot code is done after some seven hundred pages. */
+const WARM_ROUNDS = 7;
 /** The corpora have many files: the first round is warm after its first. */
 const ONCE = { warm: 0, rounds: 1, repeat: 1 };
 const OPTIONS = { parsers: [{ type: 'pdf', mode: 'fast' }] };
@@ -44,7 +46,12 @@ async function costOfPages({ corpora, rounds }: Settings): Promise<Figures> {
     const subject = await starting;
     if (!subject) return;
     try {
-      const { cpuMs, refused } = await costOf(subject, inputs, slow ? ONCE : { warm: 3, rounds, repeat: 1 }, OPTIONS);
+      const { cpuMs, refused } = await costOf(
+        subject,
+        inputs,
+        slow ? ONCE : { warm: WARM_ROUNDS, rounds, repeat: 1 },
+        OPTIONS,
+      );
       // One that died, or reads nothing, has no cost.
       if (refused < inputs.length && cpuMs > 0) figures[subject.name] = (cpuMs * inputs.length) / pages;
       if (refused > 0) refusals.push(`${subject.name} refused ${refused} of ${inputs.length}`);
