@@ -1,4 +1,5 @@
 // The shape that every table finder gives, and how the text of a cell is read.
+// Made by hand, what needs its rules: grid.test.ts.
 import type { TableCell, TableGrid } from '../layout/blocks.ts';
 import { inlineHtml, type Vocabulary } from '../layout/inline.ts';
 import { buildChunks, chunkText, groupRows } from '../layout/lines.ts';
