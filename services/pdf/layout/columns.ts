@@ -1,10 +1,10 @@
 // Cuts a page into columns and gives its pieces in reading order: an XY-cut that is driven by gutters with prose on both sides.
-// Pages made by hand that need its rules: page-rules.test.ts; files that do are named where the rule stands.
+// Pages made by hand that need its rules: columns.test.ts and page-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 
-/** Width of a gutter in type sizes. */
+/** Width of a gutter in type sizes (columns.test.ts, a gutter is as wide as most of a letter is high). */
 const GUTTER = 0.7;
-/** Lines that must start at one left margin before a gutter is looked for there. */
+/** Lines that a column has, unless two are full (columns.test.ts, lines of a few words). */
 const MIN_LINES = 3;
 /** Depth of cuts within cuts. */
 const MAX_DEPTH = 12;
@@ -104,6 +104,7 @@ function streamBands<T extends LayoutItem>(left: T[], right: T[]): Band<T>[] {
   // The last row may be short of a card.
   const told = rows.filter(sideBySide);
   if (told.length < 2 || told.length < rows.length - 1) return whole;
+  // Lines in pairs are no cards (columns.test.ts, rows with one line on a side).
   return told.some((band) => band.left.length > 1 && band.right.length > 1) ? rows : whole;
 }
 
@@ -148,7 +149,7 @@ interface Gutter {
   score: number;
 }
 
-/** The gutter that parts most lines of prose. Items are sorted by their top. */
+/** The gutter that parts most lines of prose (columns.test.ts, cut first). Items are sorted by their top. */
 function bestGutter<T extends LayoutItem>(items: readonly T[], nested = 0): Gutter | undefined {
   let best: Gutter | undefined;
   for (const candidate of leftMargins(items)) {
@@ -158,7 +159,7 @@ function bestGutter<T extends LayoutItem>(items: readonly T[], nested = 0): Gutt
   return best;
 }
 
-/** Left edges that several lines share, most shared first, at most 24. */
+/** Left edges that several lines share, most shared first, at most 24 (columns.test.ts, a column begins at one margin). */
 function leftMargins<T extends LayoutItem>(items: readonly T[]): { x: number; size: number }[] {
   const edges = items.map((item) => ({ x: item.box.x0, size: item.size || 10 })).sort((a, b) => a.x - b.x);
   const margins: { x: number; size: number; count: number }[] = [];
@@ -266,7 +267,8 @@ function readSide<T extends LayoutItem>(items: readonly T[]): Side {
   };
 }
 
-/** Columns that still stand beside each other on a side are prose too, though no line of one fills the side (fixtures/pdf/four-columns.pdf). */
+/** Columns that still stand beside each other on a side are prose too, though no line of one fills the side
+ * (fixtures/pdf/four-columns.pdf; columns.test.ts, three columns whose lines lie at different heights). */
 function readsAsProse<T extends LayoutItem>(items: readonly T[], side: Side, strict: boolean, nested: number): boolean {
   if (isProse(side, strict)) return true;
   if (strict || nested >= MAX_NESTED || side.wordsPerLine < 2.6) return false;
