@@ -110,3 +110,103 @@ test('the table goes on over unpainted lines until white space, a line over its 
   assert.equal(above(rows(AXES, TOP - 14, [['Log', 'Light', 'Light']])), 'Log');
   assert.equal(above(line(105, TOP - 14, 'Counts')), 'Bird', 'its title');
 });
+
+const tableOf = (words: Word[], regions: Regions) => findShadedTables(pageOf(words, { regions }), words, new Set())[0];
+const spansOf = (words: Word[], regions: Regions) =>
+  tableOf(words, regions)?.grid.rows.map((cells) => cells.map((cell) => cell.colspan).join(''));
+
+test('a paragraph painted at the top of its cell is none; cells beside, above and below a larger one are', () => {
+  const nested = HEAD.map(({ box }) => painted(box.x0 + 5, box.y0 + 1, box.x1 - 5, box.y1 - 1));
+  assert.deepEqual(found(birds(), [...HEAD, ...nested]), [BIRDS]);
+  assert.deepEqual(found(rows([105, 205, 295], TOP, BIRDS), row(TOP - 10, TOP + 4, [100, 200, 290, 380])), [BIRDS]);
+  assert.deepEqual(found(rows([105, 195, 285], TOP, BIRDS), row(TOP - 10, TOP + 4, [100, 190, 280, 380])), [BIRDS]);
+  const two = XS.slice(0, 3);
+  assert.deepEqual(found(birds(), [...HEAD, ...row(TOP + 4, TOP + 46, two)]), [BIRDS], 'above larger cells');
+  const last = row(TOP + 32, TOP + 46);
+  assert.deepEqual(found(birds(), [...row(TOP - 10, TOP + 32, two), ...last]), [BIRDS], 'below larger cells');
+});
+
+test('cells of one row begin at nearly one height and meet, threads and crowds of cells are none', () => {
+  const uneven = HEAD.map(({ box }, n) => painted(box.x0, box.y0 - n * 0.6, box.x1, box.y1));
+  assert.deepEqual(found(birds(), uneven), [BIRDS]);
+  const apart = XS.slice(0, 3).map((x) => painted(x, TOP - 10, x + 90, TOP + 4));
+  assert.equal(found(birds(), apart).length, 0, 'gaps');
+  assert.equal(found(birds(), row(TOP - 5, TOP)).length, 0, 'threads behind the text');
+  assert.equal(found(birds(), row(TOP - 7, TOP + 1)).length, 1, 'low cells');
+  const crowd = Array.from({ length: 1_500 }, (_, n) => {
+    const [x, y] = [20 + (n % 40) * 14, 420 + Math.floor(n / 40) * 9];
+    return painted(x, y, x + 13, y + 8);
+  });
+  assert.equal(found(birds(), [...HEAD, ...crowd]).length, 0, 'a crowd');
+});
+
+test('rows are of one table where their ends agree and one parts the columns of the other', () => {
+  const far = rows(AXES, TOP + 110, [['Coot', '7', '8']]);
+  const band = painted(100, TOP + 100, 400, TOP + 114);
+  assert.deepEqual(found([...birds(), ...far], [...HEAD, band]), [[...BIRDS, ['Coot', '7', '8']]], 'a band over all');
+  const other = [60, 100, 200, 300, 400, 460];
+  const ports = [
+    ['Port', 'One', 'Two', 'Six', 'Ten'],
+    ['Oban', '1', '2', '6', '9'],
+  ];
+  const below = rows(
+    other.map((x) => x + 5),
+    TOP + 100,
+    ports,
+  );
+  assert.deepEqual(found([...birds(), ...below], [...HEAD, ...row(TOP + 90, TOP + 104, other)]), [BIRDS, ports]);
+  const right = [...row(TOP - 24, TOP - 10, [100, 200, 400]), ...row(TOP - 10, TOP + 4, [200, 300, 400])];
+  const seen = [...rows([105, 280], TOP - 14, [['Bird', 'Seen']]), ...rows(AXES, TOP, [['', 'Spring', 'Autumn']])];
+  const body = rows(AXES, TOP + 14, BIRDS.slice(1));
+  assert.deepEqual(spansOf([...seen, ...body], right), ['12', '11', '111', '111', '111'], 'the right part parted');
+  const left = [...row(TOP - 24, TOP - 10, [100, 300, 400]), ...row(TOP - 10, TOP + 4, [100, 200, 300])];
+  const marked = [...rows([180, 305], TOP - 14, [['Seen', 'Bird']]), ...rows(AXES, TOP, [['Spring', 'Autumn', '']])];
+  assert.deepEqual(spansOf([...marked, ...body], left), ['21', '11', '111', '111', '111'], 'the left part parted');
+});
+
+test('a painted cell over several columns says how far its own words reach, no others', () => {
+  const words = rows(AXES, TOP, [['Bird', 'Seen'], ...BIRDS.slice(1), ['Rail', '5']]);
+  const last = rows(AXES, TOP, [...BIRDS, ['Rail', '5']]);
+  const wide = (y: number) => row(y, y + 14, [100, 200, 400]);
+  assert.deepEqual(spansOf(words, [...wide(TOP - 10), ...row(TOP + 18)]), ['12', '111', '111', '111', '111']);
+  assert.deepEqual(spansOf(last, [...row(TOP + 4), ...wide(TOP + 46)]), ['111', '111', '111', '111', '12']);
+});
+
+test('words may run over the edges of other rows, in a cell that reaches over them', () => {
+  const note = (y: number) => line(105, y, 'Counted from the lighthouses', undefined, 3);
+  const words = [...birds(), ...note(TOP + 56), ...rows(AXES, TOP + 70, BIRDS.slice(1, 2))];
+  const full = [0, 14, 42, 70].flatMap((y) => row(TOP - 10 + y));
+  const band = (x0: number, x1: number, y = TOP + 46) => painted(x0, y, x1, y + 14);
+  assert.equal(found(words, [...full, band(100, 400)])[0]?.length, 6);
+  assert.equal(found(words, [...full, band(100, 200)]).length, 0, 'not as far');
+  assert.equal(found(words, [...full, band(200, 400)]).length, 0, 'not from the first edge');
+  const before = [0, 14, 28, 42].flatMap((y) => row(TOP - 10 + y));
+  assert.equal(found(words, [...before, band(100, 400, TOP + 60)]).length, 0, 'above it');
+});
+
+test('words beside the table are none of its words, one column is none, its box holds paint and text', () => {
+  assert.deepEqual(found([...birds(), ...line(440, TOP + 14, 'more')], HEAD), [BIRDS], 'at the right');
+  assert.deepEqual(found([...birds(), ...line(60, TOP + 14, 'No')], HEAD), [BIRDS], 'at the left');
+  assert.equal(found(rows(AXES, TOP, [['Bird'], ['Gull'], ['Tern']]), HEAD).length, 0, 'one column');
+  const box = tableOf(birds(), HEAD)?.box;
+  assert.deepEqual([box?.x0, box?.x1, box?.y0], [100, 400, TOP - 10]);
+  assert.ok((box?.y1 ?? 0) > TOP + 42, 'text below the paint');
+  const log = [...rows([99, 205, 305], TOP - 14, [['Log', 'Light', 'Lighthouse keepers']]), ...birds()];
+  const all = tableOf(
+    log,
+    [0, 14, 28, 42].flatMap((y) => row(TOP - 10 + y, TOP + 10 + y)),
+  )?.box;
+  assert.deepEqual([all?.x0, all?.y1], [99, TOP + 52]);
+  assert.ok((all?.y0 ?? TOP) < TOP - 20, 'text above the paint');
+});
+
+test('unpainted lines follow one another without white space on both sides, labels alone below', () => {
+  assert.equal(found(rows(AXES, TOP, BIRDS, 28), HEAD)[0]?.length, 4);
+  const logs = [
+    ['Log', 'Light', 'Light'],
+    ['Of', 'One', 'Two'],
+  ];
+  assert.equal(found([...rows(AXES, TOP - 56, logs, 28), ...birds()], HEAD)[0]?.length, 6);
+  assert.equal(found([...rows(AXES, TOP - 40, logs.slice(0, 1)), ...birds()], HEAD)[0]?.length, 4, 'white space');
+  assert.equal(found([...birds(), ...line(105, TOP + 62, 'Rails')], HEAD)[0]?.length, 5, 'a label alone');
+});

@@ -52,7 +52,7 @@ export function isHeatMap(painted: readonly Region[]): boolean {
   return new Set(painted.map((region) => region.color)).size > MAX_COLOURS;
 }
 
-/** Without the paragraphs that are painted once more inside their cells, as word processors do. */
+/** Without the paragraphs that are painted once more inside their cells, as word processors do (shaded.test.ts: a paragraph painted at the top of its cell). */
 function withoutNested(cells: readonly Box[]): Box[] {
   return cells.filter(
     (cell) =>
@@ -99,7 +99,7 @@ function paintedRows(cells: Box[]): PaintedRow[] {
   return rows;
 }
 
-/** Rows of one table: the edges of one row are among those of the others, or part them further. */
+/** Rows of one table: the edges of one row are among those of the others, or part them further (shaded.test.ts: rows are of one table). */
 function tableRows(rows: readonly PaintedRow[]): PaintedRow[][] {
   const groups: { rows: PaintedRow[]; xs: number[] }[] = [];
   const among = (xs: readonly number[], others: readonly number[]) =>
