@@ -48,3 +48,33 @@ test('inside a line, letters of a mathematical face and their scripts are one fo
   const [own] = foldInlineFormulas([...line(40, 100, 'where'), ...script], 100, 10, []).slice(1);
   assert.deepEqual(own?.latex, { body: 'x_{n}', tail: '' });
 });
+
+test('rows of text are no part of the formula they touch; limits stand further from a large operator than other rows', () => {
+  assert.deepEqual(formulas([...words(100, ...EQUATION), ...words(112, ['and all the gulls'])]), ['x = y + z']);
+  const SUM = [['x', MATH], ['='], ['∑'], ['z', MATH]] as const;
+  /** A row under an equation, so many points below it. */
+  const under = (gap: number, size: number, text: string, over: readonly (readonly [string, TextStyle?])[] = SUM) => {
+    const y = 102.2 + gap + size * 0.78;
+    return formulas([...words(100, ...over), ...line(126, y, text, sized(size, MATH), 1)]);
+  };
+  assert.deepEqual(under(5, 6, 'n'), ['x = \\sum z_{n}'], 'small');
+  assert.deepEqual(under(5, 10, 'n'), ['x = \\sum z n'], 'short');
+  assert.deepEqual(under(5, 6, 'n = x'), ['x = \\sum z_{n = x}'], 'small, with a sign');
+  assert.deepEqual(under(5, 10, 'n = x'), ['x = \\sum z', 'n = x'], 'a formula of its own');
+  assert.deepEqual(under(8, 6, 'n'), ['x = \\sum z'], 'too far');
+  assert.deepEqual(under(5, 6, 'n', EQUATION), ['x = y + z'], 'no large operator');
+});
+
+test('a rule between two rows is the bar of a fraction where it is no longer than the formula', () => {
+  const bar = (end: number, at = 104, horizontal = true) => {
+    const rows = [...line(130, 101, 'y + z', MATH, 2), ...line(130, 118, 'n + m', MATH, 2)];
+    const own = [...words(110, ['x', MATH], ['=']), ...rows];
+    const rulings = [{ horizontal, at, start: 128, end, thickness: 1, color: 0 }];
+    return composeRows(buildChunks(own), rulings).flatMap(({ formula }) => formula?.latex ?? []);
+  };
+  assert.deepEqual(bar(151), ['x = \\frac{y + z}{n + m}']);
+  const none = bar(151, 300);
+  assert.deepEqual(none, ['x = y n + + z m'], 'no bar');
+  assert.deepEqual(bar(400), none, 'longer');
+  assert.deepEqual(bar(151, 104, false), none, 'upright');
+});

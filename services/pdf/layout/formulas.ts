@@ -8,7 +8,7 @@ import { type Chunk, chunkText, groupRows, spaceBetween } from './lines.ts';
 
 /** Rows this near to each other, in type sizes, can be of one formula. */
 const ROW_GAP = 0.35;
-/** Limits stand this near to the row of their operator, whose sign is taller than its type. */
+/** Limits stand this near to the row of their operator, whose sign is taller than its type (formulas.test.ts, limits stand further). */
 const LIMIT_GAP = 1.1;
 /** Share of a formula's letters that may be of words ("if", "otherwise"). */
 const WORD_SHARE = 0.25;
@@ -92,6 +92,7 @@ function makeFormula(chunks: readonly Chunk[], rulings: readonly Ruling[]): Form
   const words = body.flatMap((chunk) => chunk.words);
   if (words.length === 0) return undefined;
   const box = boundingBox(words.map((word) => word.box));
+  // No line of the page's own (formulas.test.ts, a rule between two rows).
   const bars = rulings.filter(
     (line) => line.horizontal && line.at > box.y0 - 2 && line.at < box.y1 + 2 && line.end < box.x1 + 4,
   );

@@ -1,5 +1,5 @@
 // Finds running headers, footers and page numbers by their repetition over pages, and on a single page by their place and size.
-// Pages made by hand that need its rules: page-rules.test.ts; files that do are named where the rule stands.
+// Pages made by hand that need its rules: furniture.test.ts and page-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox } from '../source/geometry.ts';
 import { type Chunk, chunkText, groupRows } from './lines.ts';
 import { isCaption } from './markers.ts';
@@ -34,7 +34,7 @@ export interface FoundFurniture {
 const PAGE_NUMBER =
   /^(?:[-–—|·•\s]*)(?:(?:page|seite|p\.|pg\.?|página|pagina|стр\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:\/|of|von|de|sur|di|из)\s*\d{1,4})?(?:[-–—|·•\s]*)$/iu;
 
-/** What a publisher's or a library's site prints on the edge of a page that was fetched from it. */
+/** What a publisher's or a library's site prints on the edge of a page that was fetched from it (furniture.test.ts, a stamp). */
 const STAMP = /^(?:downloaded (?:from|by|via)\b.{0,200}(?:https?:|www\.|\bon \S+ \d|\d{4})|digiti[sz]ed by \S+$)/i;
 /** Share of the page's height, from each edge, in which text seldom stands. */
 const OUTER = 0.1;
@@ -208,7 +208,7 @@ function weighRow(
   // A speck of the scanner.
   if (!/[\p{L}\p{N}]/u.test(text)) return { points: MAYBE, parted: false };
   if (PAGE_NUMBER.test(text)) {
-    // In the middle of the foot it stands nearer to the text than anywhere else (fixtures/pdf/near-number.pdf).
+    // In the middle of the foot it stands nearer to the text than anywhere else (fixtures/pdf/near-number.pdf; furniture.test.ts, a page number).
     const least = !row.top && isCentred(row.box, page, measure) ? 0.2 : 0.9;
     return { points: size <= body * 1.15 && gap > body * least ? ENOUGH : 0, parted: false };
   }
@@ -222,6 +222,7 @@ function weighRow(
   if (pieces > 0 && gap > size * 0.7 && measure.lines >= FULL_PAGE_ROWS) points += pieces > 1 ? 3 : 1;
   const typed = points > 0 || size < body * 0.92;
   if (outer) points += 1;
+  // furniture.test.ts, type a good deal smaller.
   if (size < body * 0.92) points += size < body * 0.6 ? 2 : 1;
   if (gap > body * 1.2) points += 1;
   else if (gap < body * 0.5) points -= 1;
@@ -240,7 +241,8 @@ function goesOnBelow(row: MarginRow, page: MarginPage): boolean {
 
 /**
  * 2 for pieces set as a running head is: the page's number and a name at both margins of the text, a name at one and the number in the middle
- * (fixtures/pdf/near-number.pdf), or three of which the middle one is centred; 1 for any other two at the margins; else 0.
+ * (fixtures/pdf/near-number.pdf), or three of which the middle one is centred; 1 for any other two at the margins; else 0 (furniture.test.ts, a
+ * running head).
  */
 function marginPieces({ chunks }: MarginRow, page: MarginPage, measure: PageMeasure): 0 | 1 | 2 {
   const { left, right } = measure;
@@ -265,7 +267,7 @@ function isCentred(box: Box, page: MarginPage, { left, right, body }: PageMeasur
   return [page.width / 2, (left + right) / 2].some((at) => Math.abs(middle - at) < body * 0.5);
 }
 
-/** Whether the next row inwards follows at the distance and in the size of one text. */
+/** Whether the next row inwards follows at the distance and in the size of one text (furniture.test.ts, a repeated row). */
 function runsOn(row: MarginRow, chunks: readonly Chunk[]): boolean {
   const size = Math.max(...row.chunks.map((chunk) => chunk.size));
   let gap = Infinity;

@@ -32,6 +32,9 @@ test('rows of figures are a table, but not where a curve is drawn through them o
   assert.deepEqual(grids(draftsOf(words())), [BIRDS]);
   const slants = Array.from({ length: 40 }, (_, n) => [200 + n * 5, 300 + (n % 5) * 8]).flat();
   assert.deepEqual(grids(draftsOf(words(), { slants })), []);
+  const parted = [293, 305].map((y) => rule(y, 195, 440));
+  assert.deepEqual(grids(draftsOf(words(), { rulings: parted })), [BIRDS], 'between rules');
+  assert.deepEqual(grids(draftsOf(words(), { rulings: parted, slants })), [], 'an axis and a line of the grid');
   const image = (x0: number) => ({ box: { x0, x1: x0 + 300, y0: 280, y1: 360 }, pixelWidth: 300, pixelHeight: 80 });
   assert.deepEqual(grids(draftsOf(words(), { images: [image(180)] })), []);
   assert.deepEqual(grids(draftsOf(words(), { images: [image(-250)] })), [BIRDS], 'a picture beside it changes nothing');

@@ -49,6 +49,7 @@ export function layoutPage(
   const body = chunks.filter((chunk) => !apart.has(chunk));
   const ruled = findRuledTables(page, body, upright.sideways, vocabulary);
   let rest = without(body, ruled);
+  // A chart's axis and the lines of its grid are rules too (page.test.ts, a curve).
   const aligned = findAlignedTables(page, rest, vocabulary, heads).filter((table) => !holdsCurve(page, table.box));
   rest = without(rest, aligned);
   const items: Item[] = [

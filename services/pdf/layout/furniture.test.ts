@@ -1,0 +1,88 @@
+// Holds what tells a row at the edge of one page from its text, on pages made by hand.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { blocksOf, filled, line, PLAIN, prose, sized } from '#test/harness/documents/pdf-pages.ts';
+import type { Word } from '../source/page-model.ts';
+
+const furniture = (...pages: Word[][]) =>
+  blocksOf(pages).flatMap((one) => (one.startsWith('~') ? [one.replace(/<[^>]+>/g, '').replace(/^~\S+ /, '')] : []));
+/** Text from x = 50 to 350 and down to y = 690.2. */
+const full = (...more: Word[][]) => furniture([...prose(50, 100, 50), ...more.flat()]);
+const SMALL = sized(8);
+
+test('a page number in the middle of the foot may stand nearer to the text than one elsewhere', () => {
+  /** A number of 8 points, so many points under the text. */
+  const under = (gap: number, x: number) => full(line(x, 690.2 + gap + 6.24, '7', SMALL)).length;
+  assert.equal(under(5, 197.5), 1, 'the middle of the text');
+  assert.equal(under(5, 297.5), 1, 'the middle of the page');
+  assert.equal(under(5, 50), 0, 'at the margin');
+  assert.equal(under(10.5, 50), 1, 'at the margin, apart');
+  assert.equal(under(1.5, 197.5), 0, 'on the text');
+  const over = (x: number) => furniture([...line(x, 85, '7', SMALL), ...prose(50, 100, 30)]).length;
+  assert.equal(over(197.5), 0, 'at the head');
+  const large = (size: number) => full(line(297.5, 760, '7', sized(size))).length;
+  assert.deepEqual([large(11), large(12)], [1, 0], 'larger than the text');
+});
+
+test('type a good deal smaller than the text is furniture further in', () => {
+  const at = (y: number, size: number) => full(line(200, y, 'Harbour congress', sized(size))).length;
+  assert.deepEqual([at(712, 5), at(712, 8), at(780, 8), at(780, 10)], [1, 0, 1, 0]);
+});
+
+test('a stamp names its site or its day, or who made the copy', () => {
+  const at = (text: string) => full(line(200, 780, text)).length;
+  assert.equal(at('Downloaded from the harbour'), 0);
+  assert.equal(at('Downloaded by Harbours on Monday 7'), 1);
+  assert.equal(at('Digitized by Harbours'), 1);
+});
+
+test('a running head has its number in the middle or at a margin, or its middle piece in the middle', () => {
+  const head = (...pieces: readonly (readonly [x: number, text: string])[]) => {
+    const row = pieces.flatMap(([x, text]) => line(x, 80, text));
+    return furniture([...row, ...line(50, 104, `The ${filled(56)}`), ...prose(50, 116, 14)]).length;
+  };
+  assert.equal(head([50, 'Gulls'], [197.5, '7']), 1);
+  assert.equal(head([197.5, '7'], [310, 'Harbours']), 1);
+  assert.equal(head([50, 'Gulls'], [150, '7']), 0, 'a number anywhere');
+  assert.equal(head([50, 'Gulls'], [187.5, 'Terns']), 0, 'no number');
+  assert.equal(head([120, 'Gulls'], [197.5, '7']), 0, 'a name anywhere');
+  assert.equal(head([50, 'Gulls'], [187.5, 'Terns'], [310, 'Harbours']), 1, 'three pieces');
+  assert.equal(head([50, 'Gulls'], [120, 'Terns'], [310, 'Harbours']), 0, 'the middle one at a side');
+  assert.equal(head([50, 'Gulls'], [120, 'Terns'], [210, '7'], [310, 'Harbours']), 0, 'four pieces');
+});
+
+test('a repeated row that runs on into the text is text; numbers in it may differ', () => {
+  const three = (text: (n: number) => string, style = PLAIN) =>
+    furniture(...[1, 2, 3].map((n) => [...line(50, 88, text(n), style), ...prose(50, 100, 14)])).length;
+  assert.equal(
+    three(() => 'The log'),
+    0,
+  );
+  assert.equal(
+    three(() => 'The log', SMALL),
+    3,
+    'another size',
+  );
+  assert.equal(
+    three((n) => `The log ${n}`, SMALL),
+    3,
+    'figures',
+  );
+  assert.equal(
+    three((n) => `The log ${['x', 'xi', 'xii'][n - 1]}`, SMALL),
+    3,
+    'Roman numbers',
+  );
+  assert.equal(
+    three((n) => `The log ${['gull', 'tern', 'heron'][n - 1]}`, SMALL),
+    0,
+    'another text',
+  );
+});
+
+test('furniture says what it is: a head, a foot, or the number of a page', () => {
+  const found = blocksOf([[...line(200, 20, 'The log', SMALL), ...prose(50, 100, 50), ...line(297.5, 780, '7')]]);
+  const foot = blocksOf([[...prose(50, 100, 50), ...line(200, 780, 'The log', SMALL)]]);
+  const types = [...found, ...foot].flatMap((one) => /^~(\S+)/.exec(one)?.[1] ?? []);
+  assert.deepEqual(types, ['page_header', 'page_number', 'page_footer']);
+});
