@@ -82,6 +82,8 @@ test('rows that no rule closes go on below the head, up to white space or a line
   assert.equal(open(line(420, next, 'seen', undefined, 3)), 3, 'beside the rules');
   const two = at(BIRDS.map((row) => row.slice(0, 2)));
   assert.equal(ruled(two, TOP - 10, TOP + 4).length, 0, 'two heads');
+  const beside = (x: number) => ruled([...at(), ...line(x, TOP + 14, 'seen')], TOP - 10, TOP + 4);
+  assert.deepEqual([beside(420), beside(60)], [[BIRDS], [BIRDS]], 'beside its rows');
 });
 
 test('rules inside the table that are shorter tell what a head spans', () => {
@@ -135,4 +137,91 @@ test('one shaded row is a table only where it is cut into three cells and more',
   assert.equal(found(boxed, bars(1, { height: 90 })).length, 0, 'a shaded box of many rows');
   const note = [...prose(105, TOP + 14, 6, undefined, 12)];
   assert.equal(found(note, bars(1, { height: 80 })).length, 0, 'a shaded note');
+});
+
+test('rules are of one table where both ends agree; a table between heavy rules needs weights that differ', () => {
+  const apart = [rule(TOP - 10, 100, 400), rule(TOP + 4, 107, 400), rule(TOP + 32, 100, 407)];
+  assert.equal(found(at(), { rulings: apart }).length, 0, 'ends apart');
+  const near = [rule(TOP - 10, 100, 400), rule(TOP + 4, 105, 400), rule(TOP + 32, 100, 405)];
+  assert.deepEqual(found(at(), { rulings: near }), [BIRDS], 'ends nearly the same');
+  const upright = [...rules(TOP - 10).rulings, { ...rule(TOP + 32, 100, 400), horizontal: false }];
+  assert.equal(found(at(), { rulings: upright }).length, 0, 'an upright line');
+  const weights = (heavy: number, below: number) =>
+    [BOOK[0], BOOK[2], TOP + 50, TOP + 92]
+      .map((y) => rule(y ?? 0, 100, 400, heavy))
+      .concat([TOP + 4, TOP + 64].map((y) => rule(y, 100, 400, below)));
+  const two = [...at(), ...at(BIRDS, TOP + 60)];
+  assert.equal(found(two, { rulings: weights(1.5, 1) }).length, 2);
+  assert.equal(found(two, { rulings: weights(1.2, 1) }).length, 1, 'nearly of one weight');
+  const head = [rule(TOP - 10, 100, 400, 2), rule(TOP - 9, 100, 400, 2), ...rules(TOP + 4, TOP + 32).rulings];
+  assert.deepEqual(found(at(), { rulings: head }), [BIRDS], 'a double heavy rule');
+  const under = [rule(TOP - 10, 100, 400), rule(TOP + 4, 100, 400, 2), rule(TOP + 32, 100, 400)];
+  assert.deepEqual(found(at(), { rulings: under }), [BIRDS], 'a heavy rule under the head');
+});
+
+test('bars and cells of bars are of a size with rows of text, wide together, and of few colours', () => {
+  const slim = at(
+    MORE.map((row) => row.map((text) => text.slice(0, 1))),
+    TOP,
+    [102, 117, 132],
+  );
+  assert.equal(found(slim, bars(2, { x1: 145 })).length, 0, 'a narrow table');
+  const heat = bars(1).regions.concat(
+    Array.from({ length: 13 }, (_, n) => painted(100, TOP + 32 + n * 28, 400, TOP + 46 + n * 28, 0xeeee00 + n)),
+  );
+  assert.equal(found(at(MORE), { regions: heat }).length, 0, 'colours by value');
+  const tall = at(
+    Array.from({ length: 30 }, () => ['Gull', '41', '57']),
+    TOP,
+  );
+  const boxes = [0, 1].map((n) => painted(100, TOP + 4 + n * 180, 400, TOP + 172 + n * 180, GREY));
+  assert.equal(found(tall, { regions: boxes }).length, 0, 'tall boxes');
+  const turned = bars(2).regions.flatMap(({ box, color }) => [
+    painted(202, box.y0, 400, box.y1, color),
+    painted(100, box.y0, 199, box.y1, color),
+  ]);
+  assert.deepEqual(found(at(MORE), { regions: turned }), [MORE], 'cells in any order');
+  const gaps = turned.map(({ box, color }) => painted(box.x0, box.y0, box.x0 === 100 ? 180 : box.x1, box.y1, color));
+  const left = at(MORE.map((row) => row.slice(0, 2)));
+  assert.equal(found(left, { regions: gaps.slice(1, 2) }).length, 0, 'cells apart');
+});
+
+test('around shaded rows stand rows cut into cells, near and with the lines that wrap below', () => {
+  const title = [...at(MORE), ...line(105, TOP - 14, 'Counts')];
+  assert.deepEqual(found(title, bars(2)), [MORE], 'a title');
+  const lower = [...at(MORE.slice(0, 4)), ...line(105, TOP + 56, 'Counted')];
+  assert.deepEqual(found(lower, bars(2)), [MORE.slice(0, 4)], 'words alone below');
+  const far = [...at(MORE.slice(0, 4)), ...at(MORE.slice(4), TOP + 70)];
+  assert.deepEqual(found(far, bars(2)), [MORE.slice(0, 4)], 'white space below');
+  const high = [...at(MORE.slice(0, 1), TOP - 20), ...at(MORE.slice(1), TOP + 14)];
+  assert.deepEqual(found(high, bars(2)), [MORE.slice(1)], 'white space above');
+});
+
+test('the table is as high as its rules where they are near, and as wide as its text', () => {
+  const boxOf = (words: Word[], ...ys: readonly number[]) =>
+    findAlignedTables(pageOf(words, rules(...ys)), buildChunks(words), new Set(), new HeadMemory())[0]?.box;
+  const box = boxOf(at(), ...BOOK);
+  assert.deepEqual(box, { x0: 100, x1: 400, y0: TOP - 10, y1: TOP + 32 });
+  const wide = boxOf(
+    rows(
+      [98, 205, 305],
+      TOP,
+      BIRDS.map((row) => [...row.slice(0, 2), 'Lighthouse keepers']),
+    ),
+    ...BOOK,
+  );
+  assert.equal(wide?.x0, 98);
+  const two = at(BIRDS.map((row) => row.slice(0, 2)));
+  const tall = boxOf(two, TOP - 40, TOP + 4, TOP + 60);
+  assert.ok((tall?.y0 ?? 0) > TOP - 10 && (tall?.y1 ?? 999) < TOP + 32, 'rules far from the text');
+});
+
+test('lines between rules are rows where most are cut, or cut or short between three rules', () => {
+  const mixed = [...at(BIRDS), ...[0, 1, 2].flatMap((n) => line(105, TOP + 42 + n * 14, 'Counted', undefined, 3))];
+  const long = [...at(BIRDS), ...prose(105, TOP + 42, 4)];
+  assert.equal(ruled(long, TOP - 10, TOP + 90).length, 0, 'prose below the rows');
+  assert.equal(ruled(mixed, TOP - 10, TOP + 80).length, 1, 'half of them cut');
+  const short = [...at(BIRDS), ...[0, 1, 2, 3, 4].flatMap((n) => line(105, TOP + 46 + n * 14, 'Counted'))];
+  assert.equal(ruled(short, TOP - 10, TOP + 110).length, 0, 'short lines between two rules');
+  assert.equal(ruled(short, TOP - 10, TOP + 4, TOP + 110).length, 1, 'short lines between three rules');
 });

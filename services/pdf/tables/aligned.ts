@@ -59,7 +59,7 @@ export function findAlignedTables(
   }
 }
 
-/** Horizontal rules of one width, one above the other. */
+/** Horizontal rules of one width, one above the other (aligned.test.ts: rules are of one table where both ends agree). */
 function ruleEvidence(page: PageContent): Evidence[] {
   const rules = page.rulings
     .filter((line) => line.horizontal && line.end - line.start > 60)
@@ -260,7 +260,7 @@ function openBelow(run: readonly Word[][], evidence: Evidence, words: readonly W
   return body;
 }
 
-/** The row next to the shading, where it is as near as the rows are high. */
+/** The row next to the shading, where it is as near as the rows are high (aligned.test.ts: around shaded rows). */
 function outerRow(band: readonly Word[], above: boolean, edges: readonly number[], last: number): Word[] {
   const rows = textRows(band);
   const row = above ? rows.at(-1) : rows[0];
@@ -278,7 +278,7 @@ function outerRow(band: readonly Word[], above: boolean, edges: readonly number[
   return own.flatMap((one) => one.segments.flatMap((segment) => segment.words));
 }
 
-/** Rows cut by wide gaps or far from full (empty cells); lines of prose are neither. */
+/** Rows cut by wide gaps or far from full (empty cells); lines of prose are neither (aligned.test.ts: lines between rules are rows). */
 function isTabular(rows: readonly TextRow[], evidence: Evidence): boolean {
   if (rows.length === 1) return true;
   const width = evidence.x1 - evidence.x0;

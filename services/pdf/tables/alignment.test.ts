@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { line, rows, rule } from '#test/harness/documents/pdf-pages.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
-import { findColumns, numericShare, readAligned, textRows } from './alignment.ts';
+import { findColumns, numericShare, placeRow, readAligned, textRows } from './alignment.ts';
 
 const AXES = [100, 200, 300];
 const BIRDS = [
@@ -94,4 +94,23 @@ test('where each row has a line of its own, all between two lines is one row, un
   assert.equal(read(at(cells), { edges })?.length, 4);
   assert.deepEqual(read(at(cells), { edges, rowRules: true })?.[1], ['Gull Tern', 'Many Some', 'Few None']);
   assert.equal(read(birds(), { edges, rowRules: true })?.length, 4);
+});
+
+const placed = (words: Word[], separators: number[]) =>
+  textRows(words).map((row) =>
+    placeRow(row, { separators, extents: [...separators, 0].map(() => ({ x0: 0, x1: 0 })) }, []).map(
+      (one) => `${one.words.map((word) => word.text).join(' ')} ${one.from}-${one.to}`,
+    ),
+  )[0];
+
+test('words of a piece go to their columns: a hair over the middle is no span, a word over it joins its neighbours', () => {
+  const words = line(100, TOP, 'Gull Tern', undefined, 3);
+  assert.deepEqual(placed(words, [121.5]), ['Gull Tern 0-1']);
+  assert.deepEqual(placed(words, [135]), ['Gull Tern 0-1'], 'the second runs over');
+  assert.deepEqual(placed(words, [121, 123.5]), ['Gull 0-0', 'Tern 2-2'], 'a column between them');
+  assert.deepEqual(placed(line(100, TOP, 'Lighthouses'), [130]), ['Lighthouses 0-1']);
+  assert.deepEqual(placed(line(100, TOP, 'Gull'), [119.5]), ['Gull 0-0'], 'a hair over it');
+  assert.deepEqual(placed(line(100, TOP, 'Gull'), [100.5]), ['Gull 1-1'], 'a hair before it');
+  assert.deepEqual(placed([...words, ...line(146, TOP, 'Coot', undefined, 3)], [135, 160]), ['Gull Tern Coot 0-2']);
+  assert.deepEqual(placed([...line(100, TOP, 'Gull'), ...line(200, TOP, 'Tern')], [150]), ['Gull 0-0', 'Tern 1-1']);
 });

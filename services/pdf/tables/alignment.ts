@@ -172,7 +172,7 @@ interface PlacedSegment {
   to: number;
 }
 
-/** A row's words by columns; what runs over a separator spans. */
+/** A row's words by columns; what runs over a separator spans (alignment.test.ts: words of a piece). */
 export function placeRow(row: TextRow, cut: ColumnCut, rules: readonly Ruling[]): PlacedSegment[] {
   const placed: PlacedSegment[] = [];
   for (const segment of row.segments) {

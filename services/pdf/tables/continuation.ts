@@ -69,7 +69,7 @@ function rowText(row: readonly TableCell[] | undefined): string {
   return (row ?? []).map((cell) => cell.text.toLowerCase().replace(/\s+/g, '')).join('|');
 }
 
-/** Words alone over rows that hold figures. */
+/** Words alone over rows that hold figures (continuation.test.ts). */
 function looksLikeHeader(row: readonly TableCell[], above: readonly TableCell[]): boolean {
   const figures = (cells: readonly TableCell[]) => cells.slice(1).filter((cell) => /\d/.test(cell.text)).length;
   return figures(above) > 0 && figures(row) === 0;

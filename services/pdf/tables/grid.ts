@@ -62,7 +62,7 @@ export function buildGrid(
   };
 }
 
-/** A head that has a column to itself takes the empty cells above and below it, where other heads stand in several rows. */
+/** A head that has a column to itself takes the empty cells above and below it, where other heads stand in several rows (grid.test.ts). */
 function stretchHeads(rows: RawCell[][], headerRows: number): void {
   for (let n = 0; n < headerRows; n++)
     for (const cell of [...(rows[n] ?? [])]) {

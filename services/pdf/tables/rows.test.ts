@@ -137,3 +137,89 @@ test('bands of figures over figures hold rows of their own', () => {
   const words = cells.map(([bird = ''], n) => [bird, n > 2 ? '4' : 'few']);
   assert.ok(!stacked([0, 1, 1, 1, 2], words), 'words over words');
 });
+
+test('figures stacked over one column, not beside each other, tell rows of their own', () => {
+  const stacked = (cells: readonly (readonly string[])[]) =>
+    holdsStackedRows(
+      linesOf(cells),
+      cells.map(() => 1),
+    );
+  assert.ok(
+    stacked([
+      ['Gull', '41', ''],
+      ['Tern', '12', ''],
+    ]),
+  );
+  assert.ok(
+    !stacked([
+      ['Gull', '41', ''],
+      ['Tern', '', '12'],
+    ]),
+    'in two columns',
+  );
+  assert.ok(
+    !stacked([
+      ['Gull', 'few', ''],
+      ['Tern', '12', ''],
+    ]),
+    'under a word',
+  );
+  assert.ok(
+    !stacked([
+      ['Gull', '>41', ''],
+      ['Tern', '12', ''],
+    ]),
+    'of two widths',
+  );
+});
+
+test('a dash for none is a figure, a hyphen alone breaks nothing', () => {
+  assert.equal(
+    read([
+      ['Gull', '41'],
+      ['', '–'],
+      ['Tern', '12'],
+    ]),
+    '0 1 2',
+  );
+  assert.equal(
+    read([
+      ['Gull', '–'],
+      ['', '12'],
+      ['Tern', '9'],
+    ]),
+    '0 1 2',
+  );
+});
+
+test('a line that ends with a small word goes on below', () => {
+  const second = (end: string) =>
+    read([
+      [`Gulls that come in spring ${end}`, '41'],
+      ['Autumns and all the winters', ''],
+      ['Tern', '12'],
+    ]);
+  assert.equal(second('and'), '01 2');
+  assert.equal(second('out'), '0 1 2');
+});
+
+test('a change of size between two lines of a cell ends its row as a change of weight does', () => {
+  const cells = [
+    ['Gulls that come to the bay', 'many'],
+    ['and rest on its islands', 'birds'],
+    ['Tern', 'few'],
+  ];
+  const lines = linesOf(cells).map((one, n) => ({
+    ...one,
+    cells: one.cells.map((cell) => ({
+      ...cell,
+      words: cell.words.map((word) => ({ ...word, style: { ...word.style, size: n === 0 ? 12 : 10 } })),
+    })),
+  }));
+  const joined = (of: CellLine[]) =>
+    groupLines(of, 2, [0, 0, 0])
+      .map((group) => group.join(''))
+      .join(' ');
+  assert.equal(joined(linesOf(cells)), '01 2');
+  assert.equal(joined(lines), '0 1 2');
+});
