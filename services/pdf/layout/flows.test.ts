@@ -76,3 +76,19 @@ test('a picture is put by its height into the column that it stands in, or after
   assert.deepEqual(read(...left, ...right, figure('P', 60, 240, 220, 300)), ['ab', 'P', 'cd']);
   assert.deepEqual(read(...left, ...right, figure('P', 60, 240, 2, 18)), ['P', 'ab', 'cd'], 'above all');
 });
+
+test('a column that OCR cut where print begins beside it is one again, where its lines go on at one pitch, place and size', () => {
+  const upper = () => [20, 32, 44].map((y, n) => piece('abc'[n] ?? '', 50, 250, y, { block: 1 }));
+  const beside = (x0: number, x1: number, y = 56) => piece('d', x0, x1, y, { block: 2 });
+  const lower = (y = 56, x0 = 50, x1 = 250, size = 10) =>
+    [0, 12].map((down, n) => ({ ...piece('ef'[n] ?? '', x0, x1, y + down, { block: 3 }), size }));
+  assert.deepEqual(read(...upper(), beside(300, 500), ...lower()), ['abcef', 'd'], 'on its right');
+  assert.deepEqual(read(...upper(), beside(5, 40), ...lower()), ['d', 'abcef'], 'on its left');
+  const cut = ['abc', 'd', 'ef'];
+  assert.deepEqual(read(...upper(), beside(300, 500, 70), ...lower(64)), cut, 'white space between');
+  assert.deepEqual(read(...upper(), beside(300, 500, 90), ...lower()), cut, 'nothing beside it');
+  assert.deepEqual(read(...upper(), beside(300, 500), ...lower(56, 75, 250)), cut, 'another margin');
+  assert.deepEqual(read(...upper(), beside(300, 500), ...lower(56, 50, 250, 12)), cut, 'another size');
+  const title = () => piece('t', 50, 500, 8, { block: 1 });
+  assert.deepEqual(read(title(), ...upper(), beside(5, 40), ...lower()), ['t', 'd', 'abcef'], 'under a title');
+});

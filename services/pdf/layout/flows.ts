@@ -51,7 +51,7 @@ const SAME_SIDE = 2;
 
 /**
  * OCR cuts a column where print begins beside it, and reads that first: a piece that goes on below another without white space is one column with
- * it, which is read after what stands on its left and before what stands on its right.
+ * it, which is read after what stands on its left and before what stands on its right (flows.test.ts, a column that OCR cut).
  */
 function joinCutColumns<T extends LayoutItem>(columns: Column<T>[]): void {
   for (let at = 0; at + 2 < columns.length; at++) {

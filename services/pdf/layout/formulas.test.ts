@@ -23,6 +23,8 @@ test('signs and variables are a formula; words, code, what OCR read, and a mirro
   assert.deepEqual(formulas(words(100, ...EQUATION)), ['x = y + z']);
   assert.deepEqual(formulas(words(100, ['gulls are'], ...EQUATION)), [], 'words');
   assert.deepEqual(formulas(words(100, ...EQUATION.map(([text]) => [text, MONO] as const))), [], 'code');
+  const typed = words(100, ...EQUATION.map(([text, style = PLAIN]) => [text, { ...style, monospace: true }] as const));
+  assert.deepEqual(formulas(typed), [], 'code in a mathematical face');
   const read = words(100, ...EQUATION).map((word) => ({ ...word, confidence: 0.9 }));
   assert.deepEqual(formulas(read), [], 'read by OCR');
   const mirrored = words(100, ...EQUATION).map((word) => ({ ...word, mirrored: true }));
@@ -34,6 +36,8 @@ test('signs and variables are a formula; words, code, what OCR read, and a mirro
 test('a number in brackets at its end is its tag; rows far apart are two formulas', () => {
   const tagged = [...words(100, ...EQUATION), ...line(400, 100, '(2.1)')];
   assert.deepEqual(formulas(tagged), ['x = y + z \\tag{2.1}']);
+  const [row] = composeRows(buildChunks(tagged), []);
+  assert.equal(row?.formula?.text, 'x = y + z (2.1)');
   assert.equal(formulas([...words(100, ...EQUATION), ...words(112, ...EQUATION)]).length, 1);
   assert.equal(formulas([...words(100, ...EQUATION), ...words(130, ...EQUATION)]).length, 2);
 });
@@ -42,6 +46,7 @@ test('inside a line, letters of a mathematical face and their scripts are one fo
   const folded = (...parts: readonly (readonly [string, TextStyle?])[]) =>
     foldInlineFormulas(words(100, ...parts), 100, 10, []).flatMap(({ latex }) => (latex ? [latex] : []));
   assert.deepEqual(folded(['where'], ['x', MATH], ['='], ['y,', MATH], ['gulls']), [{ body: 'x = y', tail: ',' }]);
+  assert.deepEqual(folded(['•'], ['x', MATH], ['gulls']), [{ body: 'x', tail: '' }], 'a bullet');
   assert.deepEqual(folded(['where'], ['x', ITALIC], ['gulls']), [], 'no mathematical face');
   assert.deepEqual(folded(['where'], ['x', MATH], ['gulls'], ['y', MATH]).length, 2, 'a word between');
   const script = words(100, ['x', MATH]).concat(line(105, 103, 'n', sized(6, MATH)));
