@@ -1,8 +1,8 @@
 // Holds each rule that tells the head and the rows of a table whose only line is under its head, on pages made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellTexts, line, pageOf, rows, rule } from '#test/harness/documents/pdf-pages.ts';
-import type { Word } from '../source/page-model.ts';
+import { BOLD, cellTexts, line, pageOf, rows, rule, sized } from '#test/harness/documents/pdf-pages.ts';
+import type { TextStyle, Word } from '../source/page-model.ts';
 import { findHeadedTables } from './headed.ts';
 
 const BIRDS = [
@@ -70,4 +70,16 @@ test('the rows end at white space and at a line over two columns', () => {
   assert.equal(under(rows(AXES, next, [['Coot', '7', '7']])), 5);
   assert.equal(under(rows(AXES, next + 16, [['Coot', '7', '7']])), 4, 'apart');
   assert.equal(under(line(200, next, 'Counted from the light, 41', undefined, 3)), 4, 'over two columns');
+});
+
+test('a heading in another type is no part of the head; the table reaches to the ends of its line, the only one near it', () => {
+  const above = (style: TextStyle) => found([...line(300, 290, 'Counts', style, 3), ...birds()])[0]?.[0]?.join('|');
+  assert.equal(above(BOLD), 'Bird|Spring|Autumn', 'bold');
+  assert.equal(above(sized(11)), 'Bird|Spring|Autumn', 'larger');
+  const [table] = findHeadedTables(pageOf(birds(), { rulings: [UNDER] }), birds(), new Set());
+  assert.deepEqual([table?.box.x0, table?.box.x1], [195, 440]);
+  assert.equal(found(birds(), [UNDER, rule(200, 195, 440)]).length, 1, 'a line far above');
+  assert.equal(found(birds(), [{ ...UNDER, horizontal: false }]).length, 0, 'an upright line');
+  const drawing = Array.from({ length: 200 }, (_, n) => rule(500 + n, 20, 150));
+  assert.equal(found(birds(), [UNDER, ...drawing]).length, 0, 'a drawing');
 });

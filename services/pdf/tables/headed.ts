@@ -76,7 +76,7 @@ function headAbove(rule: Ruling, rows: readonly TextRow[]): TextRow[] {
   return head;
 }
 
-/** A section's heading close above the table is in another type. */
+/** A section's heading close above the table is in another type (headed.test.ts). */
 function sameType(a: TextRow, b: TextRow): boolean {
   const one = a.segments[0]?.words[0]?.style;
   const other = b.segments[0]?.words[0]?.style;
