@@ -1,7 +1,6 @@
 // `npm run service -- NAME`: one service of the mesh against NATS_URL, as each pod of the chart runs it.
 import { connectNats } from '#shared/bus/nats.ts';
 import type { QueueName } from '#shared/contract/jobs.ts';
-import { collectSeldom } from '#shared/runtime/collections.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
 import { type Readiness, startOpsServer } from '#shared/runtime/health.ts';
@@ -15,7 +14,6 @@ import { SERVICE_NAMES, WORKERS } from './registry.ts';
 const isQueue = (name: string): name is QueueName => Object.hasOwn(WORKERS, name);
 
 async function main(name: string): Promise<void> {
-  collectSeldom();
   const config = readConfig();
   if (!config.natsUrl)
     throw new ConfigError('configuration: a single service needs NATS_URL, for example NATS_URL=nats://127.0.0.1:4222');
