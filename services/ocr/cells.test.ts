@@ -1,9 +1,8 @@
 // Doubtful cells of a ruled table, read by the real engines: a word across a ruling comes back as the two that were written.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import type { PixelBox } from '#shared/contract/jobs.ts';
+import { greyLetter } from '#test/harness/documents/grey-letter.ts';
 import { rereadCells } from './cells.ts';
 import { type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { loadEngine } from './engine-choice.ts';
@@ -12,13 +11,6 @@ import { nativeVersion } from './native-engine.ts';
 import { cropImage, type GreyImage } from './pixels.ts';
 
 const VIEW: View = { dpi: 150, segmentation: SEGMENTATION.auto, thresholding: THRESHOLDING.otsu };
-
-function letter(): GreyImage {
-  const file = gunzipSync(readFileSync(new URL('../../fixtures/ocr/letter.pgm.gz', import.meta.url)));
-  const head = /^P5\s+(\d+)\s+(\d+)\s+255\s/.exec(file.subarray(0, 64).toString('latin1'));
-  assert.ok(head);
-  return { width: Number(head[1]), height: Number(head[2]), pixels: new Uint8Array(file.subarray(head[0].length)) };
-}
 
 /** A row of two cells with a piece of a page in each, close beside black rulings. */
 function row(left: GreyImage, right: GreyImage): { image: GreyImage; rulings: PixelBox[]; words: PixelBox[] } {
@@ -44,7 +36,7 @@ for (const setting of ['wasm', 'native'] as const)
   }, async () => {
     const engine = await loadEngine(resolveModels([], readLanguageSettings()), setting);
     try {
-      const page = letter();
+      const page = greyLetter();
       const written = (await engine.read(page, VIEW)).flatMap((line) => line.words);
       const piece = (text: string) => {
         const word = written.find((one) => one.text === text);

@@ -1,7 +1,8 @@
 // Reads the doubtful cells of ruled tables once more, each alone and without its rulings: beside a stroke a lone digit is read as half a letter.
 import type { PixelBox } from '#shared/contract/jobs.ts';
-import { type Engine, type ReadLine, type ReadWord, SEGMENTATION, type View } from './engine.ts';
-import { cropImage, type GreyImage, sampleGreys, splitGreys, stackImages } from './pixels.ts';
+import type { Engine, ReadLine, ReadWord, View } from './engine.ts';
+import { cutPatch, readPatches, sureness } from './patches.ts';
+import { cropImage, type GreyImage, sampleGreys, splitGreys } from './pixels.ts';
 
 /** Confidence below which a word in a cell is looked at again. */
 const DOUBT = 0.8;
@@ -25,11 +26,6 @@ interface Doubt {
 }
 
 const centre = ({ box }: ReadWord) => (box[0] + box[2]) / 2;
-
-function sureness(words: readonly ReadWord[]): number {
-  const letters = words.reduce((sum, word) => sum + word.text.length, 0);
-  return words.reduce((sum, word) => sum + word.confidence * word.text.length, 0) / Math.max(1, letters);
-}
 
 /** The cells of a line: what lies between two rulings that run down beside it, clear of their ink. */
 function cellsOf(line: ReadLine, number: number, rulings: readonly PixelBox[]): Cell[] {
@@ -110,16 +106,12 @@ export async function rereadCells(
   );
   const boxes = inks.flat();
   if (boxes.length === 0) return [...lines];
-  const crops = boxes.map((box) => cropImage(image, box));
-  const gap = Math.ceil(Math.max(...crops.map((crop) => crop.height)) / 2);
-  const read = await engine.read(stackImages(crops, Math.round(light), gap), {
-    ...view,
-    segmentation: SEGMENTATION.block,
-  });
-  const found = placeWords(read, boxes, crops, gap);
+  const patches = boxes.map((box) => cutPatch(image, box));
+  const read = await readPatches(engine, patches, light, view);
   const replaced = lines.map((line) => [...line.words]);
+  let next = 0;
   doubts.forEach(({ line, words }, index) => {
-    const cells = inks[index]!.map((box) => found.get(box) ?? []);
+    const cells = inks[index]!.map(() => read[next++] ?? []);
     const fresh = cells.flat();
     // A cell with ink that reads as nothing was not read.
     if (cells.some((cell) => cell.length === 0) || sureness(fresh) <= sureness(words)) return;
@@ -128,29 +120,4 @@ export async function rereadCells(
     );
   });
   return lines.map((line, number) => ({ ...line, words: replaced[number]! }));
-}
-
-/** The words of a stack of crops, by the box that each crop was cut from, in the frame of the image. */
-function placeWords(
-  read: readonly ReadLine[],
-  boxes: readonly PixelBox[],
-  crops: readonly GreyImage[],
-  gap: number,
-): Map<PixelBox, ReadWord[]> {
-  const found = new Map<PixelBox, ReadWord[]>();
-  const tops: number[] = [];
-  crops.reduce((top, crop) => {
-    tops.push(top);
-    return top + crop.height + gap;
-  }, gap);
-  for (const word of read.flatMap((line) => line.words)) {
-    const middle = (word.box[1] + word.box[3]) / 2;
-    const index = tops.findLastIndex((top) => middle >= top - gap / 2);
-    const box = boxes[index];
-    if (!box) continue;
-    const [dx, dy] = [Math.floor(box[0]) - gap, Math.floor(box[1]) - tops[index]!];
-    const [x0, y0, x1, y1] = word.box;
-    found.set(box, [...(found.get(box) ?? []), { ...word, box: [x0 + dx, y0 + dy, x1 + dx, y1 + dy] }]);
-  }
-  return found;
 }

@@ -1,7 +1,7 @@
 // Has the engine read pieces of a page, each by itself, in one reading: under each other with room between, so that none disturbs another.
 import type { PixelBox } from '#shared/contract/jobs.ts';
 import { type Engine, type ReadWord, SEGMENTATION, type View } from './engine.ts';
-import { type GreyImage, stackImages } from './pixels.ts';
+import { cropImage, type GreyImage, stackImages } from './pixels.ts';
 
 /** A piece of a page that reads as one line. */
 export interface Patch {
@@ -10,6 +10,12 @@ export interface Patch {
   x: number;
   y: number;
 }
+
+export const cutPatch = (image: GreyImage, box: PixelBox): Patch => ({
+  image: cropImage(image, box),
+  x: Math.max(0, Math.floor(box[0])),
+  y: Math.max(0, Math.floor(box[1])),
+});
 
 /** Mean confidence of words, by their letters. */
 export function sureness(words: readonly ReadWord[]): number {

@@ -1,19 +1,11 @@
 // Holds the search for drawn lines by pages with tables drawn on them.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
+import { greyLetter } from '#test/harness/documents/grey-letter.ts';
 import { type GreyImage, tiltImage } from './pixels.ts';
 import { findRulings } from './rulings.ts';
 
 const DPI = 150;
-
-function letter(): GreyImage {
-  const file = gunzipSync(readFileSync(new URL('../../fixtures/ocr/letter.pgm.gz', import.meta.url)));
-  const head = /^P5\s+(\d+)\s+(\d+)\s+255\s/.exec(file.subarray(0, 40).toString('latin1'));
-  assert.ok(head);
-  return { width: Number(head[1]), height: Number(head[2]), pixels: new Uint8Array(file.subarray(head[0].length)) };
-}
 
 /** A table of 3 x 2 cells drawn in grey on white or on the letter's foot. */
 function withTable({ width, height, pixels }: GreyImage, grey: number): GreyImage {
@@ -31,12 +23,12 @@ function withTable({ width, height, pixels }: GreyImage, grey: number): GreyImag
 const across = (box: readonly number[]) => box[2]! - box[0]! > box[3]! - box[1]!;
 
 test('text has no rulings', () => {
-  assert.deepEqual(findRulings(letter(), DPI), []);
+  assert.deepEqual(findRulings(greyLetter(), DPI), []);
 });
 
 for (const grey of [0, 150])
   test(`the lines of a table drawn in grey ${grey} are found, and nothing else`, () => {
-    const page = withTable(letter(), grey);
+    const page = withTable(greyLetter(), grey);
     const found = findRulings(page, DPI);
     assert.deepEqual([found.filter(across).length, found.filter((box) => !across(box)).length], [3, 4]);
     const first = found.find(across);
@@ -45,7 +37,7 @@ for (const grey of [0, 150])
   });
 
 test('lines that still slope a little, or that noise breaks, are found whole', () => {
-  const page = tiltImage(withTable(letter(), 60), 0.004);
+  const page = tiltImage(withTable(greyLetter(), 60), 0.004);
   let seed = 1;
   for (let n = 0; n < page.pixels.length; n++) {
     seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;

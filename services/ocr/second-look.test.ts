@@ -1,9 +1,8 @@
 // Lines that a first reading lost or mixed up, and a text's large first letter, read by the real engines.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import type { PixelBox } from '#shared/contract/jobs.ts';
+import { greyLetter } from '#test/harness/documents/grey-letter.ts';
 import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
 import { loadEngine } from './engine-choice.ts';
 import { readLanguageSettings, resolveModels } from './languages.ts';
@@ -12,13 +11,6 @@ import { cropImage, enlargeImage, type GreyImage } from './pixels.ts';
 import { lookAgain } from './second-look.ts';
 
 const VIEW: View = { dpi: 150, segmentation: SEGMENTATION.auto, thresholding: THRESHOLDING.otsu };
-
-function letter(): GreyImage {
-  const file = gunzipSync(readFileSync(new URL('../../fixtures/ocr/letter.pgm.gz', import.meta.url)));
-  const head = /^P5\s+(\d+)\s+(\d+)\s+255\s/.exec(file.subarray(0, 64).toString('latin1'));
-  assert.ok(head);
-  return { width: Number(head[1]), height: Number(head[2]), pixels: new Uint8Array(file.subarray(head[0].length)) };
-}
 
 const textOf = (lines: readonly ReadLine[]) => lines.map((line) => line.words.map((word) => word.text).join(' '));
 
@@ -53,7 +45,7 @@ for (const setting of ['wasm', 'native'] as const)
   describe(`engine ${setting}`, {
     skip: setting === 'native' && !nativeVersion() && !process.env.CI ? 'SKIPPED: no tesseract 5 is installed' : false,
   }, () => {
-    const page = letter();
+    const page = greyLetter();
     let engine: Engine;
     let lines: ReadLine[];
     before(async () => {

@@ -3,8 +3,8 @@ import type { PixelBox } from '#shared/contract/jobs.ts';
 import { baselineOf, type DropCap, findDropCaps, withDropCap } from './drop-caps.ts';
 import type { Engine, ReadLine, ReadWord, View } from './engine.ts';
 import { findGaps, type Gap } from './gaps.ts';
-import { lettersOf, readPatches, sureness } from './patches.ts';
-import { cropImage, type GreyImage, sampleGreys, splitGreys } from './pixels.ts';
+import { cutPatch, lettersOf, readPatches, sureness } from './patches.ts';
+import { type GreyImage, sampleGreys, splitGreys } from './pixels.ts';
 
 /** Lines that are read again on one page: a page that reads badly as a whole is a bad scan, which this does not mend. */
 const MOST_LINES = 40;
@@ -41,14 +41,7 @@ export async function lookAgain(
   const gaps = findGaps(image, lines, threshold, drawn);
   const rows = gaps.flatMap((gap) => gap.rows);
   if (caps.length + rows.length === 0 || caps.length + rows.length > MOST_LINES) return [...lines];
-  const patches = [
-    ...caps.map(({ patch }) => patch),
-    ...rows.map(({ box }) => ({
-      image: cropImage(image, box),
-      x: Math.max(0, Math.floor(box[0])),
-      y: Math.max(0, Math.floor(box[1])),
-    })),
-  ];
+  const patches = [...caps.map(({ patch }) => patch), ...rows.map(({ box }) => cutPatch(image, box))];
   const read = await readPatches(engine, patches, light, view);
   return fillGaps(setCaps(lines, caps, read), gaps, read.slice(caps.length));
 }
