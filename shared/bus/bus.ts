@@ -52,7 +52,7 @@ export interface Consumer {
 export interface QueueDepth {
   /** Jobs nobody has taken yet. */
   pending: number;
-  /** Jobs taken and not yet answered. */
+  /** Jobs taken and not yet answered. One that a full worker gave straight back may count here until the next worker asks. */
   running: number;
   /** Milliseconds that the oldest of the waiting jobs waits; 0 where none does. */
   oldestMs: number;

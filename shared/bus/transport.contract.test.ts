@@ -384,21 +384,45 @@ function contract(start: () => Promise<Ground>): void {
       await next.drain();
     });
 
-    it('tells how many jobs wait and run', async () => {
+    for (const volatile of [false, true])
+      it(`tells how many jobs wait and run (${volatile ? 'volatile' : 'durable'})`, async () => {
+        const queue = newQueue();
+        assert.deepEqual(await near.bus.depth(queue), { pending: 0, running: 0, oldestMs: 0 });
+        const held = gate();
+        const consumer = await serve(far.bus, queue, { concurrency: 2, handler: held.handler });
+        const requests = Array.from({ length: 5 }, () =>
+          near.bus.request(queue, job(), { deadline: inMs(20_000), volatile }),
+        );
+        try {
+          await until(async () => {
+            const { pending, running } = await near.bus.depth(queue);
+            return pending === 3 && running === 2;
+          }, '3 wait and 2 run');
+        } finally {
+          held.open();
+          await Promise.all(requests);
+        }
+        await until(async () => (await near.bus.depth(queue)).running === 0, 'all are acknowledged');
+        await consumer.drain();
+      });
+
+    it('counts every job of both kinds once, one that a full worker gave straight back among the running', async () => {
       const queue = newQueue();
-      assert.deepEqual(await near.bus.depth(queue), { pending: 0, running: 0, oldestMs: 0 });
       const held = gate();
-      const consumer = await serve(far.bus, queue, { concurrency: 2, handler: held.handler });
-      const requests = Array.from({ length: 5 }, (_, index) =>
-        near.bus.request(queue, job(), { deadline: inMs(10_000), volatile: index > 2 }),
+      const consumer = await serve(far.bus, queue, { concurrency: 1, handler: held.handler });
+      const requests = Array.from({ length: 4 }, (_, index) =>
+        near.bus.request(queue, job(), { deadline: inMs(20_000), volatile: index % 2 === 1 }),
       );
-      await until(async () => {
-        const { pending, running } = await near.bus.depth(queue);
-        return pending === 3 && running === 2;
-      }, '3 wait and 2 run');
-      held.open();
-      await Promise.all(requests);
-      await until(async () => (await near.bus.depth(queue)).running === 0, 'all are acknowledged');
+      try {
+        await until(async () => {
+          const { pending, running } = await near.bus.depth(queue);
+          return pending + running === 4 && (running === 1 || running === 2);
+        }, '4 are counted, at most one of them too early');
+        assert.equal(held.taken.length, 1);
+      } finally {
+        held.open();
+        await Promise.all(requests);
+      }
       await consumer.drain();
     });
 
@@ -664,6 +688,34 @@ describe('the transport over NATS', { skip: missing || false }, () => {
       const killed = Date.now();
       assert.deepEqual((await request).header, { attempt: 2 });
       assert.ok(Date.now() - killed < 5_000, `it took ${Date.now() - killed} ms`);
+      await consumer.drain();
+    } finally {
+      child.kill('SIGKILL');
+      await transport.close();
+    }
+  });
+
+  it('lets a process end that closes with a job in a handler that never does, and gives the job to another', async () => {
+    const transport = await connectNats({ url: shared.url, name: 'survivor' });
+    const queue = newQueue();
+    const script = new URL('../../test/harness/hanging-worker.ts', import.meta.url).pathname;
+    const child = spawn(process.execPath, [script, shared.url, queue], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.on('data', (data: Buffer) => {
+      said += data.toString();
+    });
+    try {
+      await until(() => transport.bus.workers(queue) === 1, 'the worker serves', 10_000);
+      const request = transport.bus.request(queue, job(), { deadline: inMs(60_000) });
+      await until(() => said.includes('taken'), 'the worker has the job');
+      const consumer = await transport.bus.serve(queue, {
+        concurrency: 1,
+        handler: async ({ attempt }) => answerOf({ attempt }),
+      });
+      child.kill('SIGTERM');
+      assert.deepEqual((await request).header, { attempt: 2 });
+      await until(() => child.exitCode !== null, 'the worker ends by itself', 20_000);
+      assert.equal(child.exitCode, 0);
       await consumer.drain();
     } finally {
       child.kill('SIGKILL');

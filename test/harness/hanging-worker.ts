@@ -1,4 +1,4 @@
-// A worker process that takes one job and never answers, for suites that kill it: `node hanging-worker.ts URL QUEUE`.
+// A worker process that takes one job and never answers, for suites that kill it or, by SIGTERM, have it close: `node hanging-worker.ts URL QUEUE`.
 import { connectNats } from '#shared/bus/nats.ts';
 
 const [url = '', queue = ''] = process.argv.slice(2);
@@ -10,4 +10,5 @@ await transport.bus.serve(queue, {
     return new Promise(() => undefined);
   },
 });
+process.once('SIGTERM', () => void transport.close());
 process.stdout.write('serving\n');

@@ -89,7 +89,13 @@ export async function runJob(
 /** Tells the server that the job is being worked on, asks now and then whether it is still wanted, and watches the deadline. */
 function keepAlive(link: Link, job: TakenJob, envelope: JobEnvelope, controller: AbortController): { stop(): void } {
   let absentSince: number | undefined;
+  const stop = (): void => {
+    clearInterval(heartbeat);
+    clearTimeout(deadline);
+  };
   const beat = async (): Promise<void> => {
+    // A handler that outlives its worker keeps nothing of it alive.
+    if (link.closed()) return stop();
     if (!link.ready()) return;
     job.working();
     const reception = await notify(link, envelope.reply, WORKING);
@@ -104,12 +110,7 @@ function keepAlive(link: Link, job: TakenJob, envelope: JobEnvelope, controller:
     () => controller.abort(new Error('the deadline passed')),
     Math.max(0, Math.min(envelope.deadline - Date.now(), 2 ** 31 - 1)),
   );
-  return {
-    stop() {
-      clearInterval(heartbeat);
-      clearTimeout(deadline);
-    },
-  };
+  return { stop };
 }
 
 /** Says something to the requester and waits for its word. */
