@@ -1,9 +1,10 @@
-// Installs what `npm start` and `npm test` need and do not find; plain JavaScript on built-in modules, since it runs on any Node >= 20 before anything else is there.
+// Installs what `npm start`, `npm test` and the cluster's commands need and do not find; plain JavaScript on built-in modules, since it runs on any Node >= 20 before anything else is there.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-const purpose = process.argv[2] === 'test' ? 'test' : 'start';
+/** `packages`: for commands that run nothing of the product on this machine. */
+const purpose = ['test', 'packages'].includes(process.argv[2]) ? process.argv[2] : 'start';
 const inCi = process.env.CI === 'true';
 
 const onPath = (name) => (process.env.PATH ?? '').split(delimiter).some((folder) => folder && existsSync(join(folder, name)));
@@ -61,7 +62,7 @@ if (!modulesAreCurrent()) {
   }
 }
 
-const missing = TOOLS.filter((tool) => !tool.there());
+const missing = purpose === 'packages' ? [] : TOOLS.filter((tool) => !tool.there());
 if (missing.length > 0) {
   const packages = missing.flatMap((tool) => tool.packages);
   const mayInstall = process.getuid?.() === 0 && onPath('apt-get');

@@ -141,6 +141,8 @@ export const TRANSPORT_LIMITS = {
   messageBytes: 768 * KiB,
   /** Longest life of a job that nobody takes, whatever became of its requester. Above the largest request timeout. */
   jobTtlMs: 10 * 60_000,
+  /** How long the bus knows a job that is published again because its word that it has it was lost. It keeps a name a job in memory for it. */
+  duplicateWindowMs: 2 * 60_000,
   /** How long a worker tries to hand its answer to a requester that is not there (its connection may be coming back). */
   answerPatienceMs: 5_000,
   /** How long a read or change of shared state is tried while the bus is away. */

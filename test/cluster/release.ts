@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SERVICE_NAMES } from '#services/registry.ts';
 import { attempt, get, helm, kubectl, run, until } from './command.ts';
-import { NATS_IMAGE, REGISTRY, REPOSITORY, TAG } from './images.ts';
+import { IMAGE_VALUES } from './images.ts';
 
 export const CHART = fileURLToPath(new URL('../../charts/parsemesh', import.meta.url));
 
 /** What a cluster of one small node with local images needs beside the values of a test. */
 export const LOCAL_VALUES = {
-  image: { registry: REGISTRY, repository: REPOSITORY, tag: TAG },
-  nats: { image: NATS_IMAGE, resources: { requests: { cpu: '10m', memory: '64Mi' } } },
+  ...IMAGE_VALUES,
+  nats: { resources: { requests: { cpu: '10m', memory: '64Mi' } } },
   services: Object.fromEntries(
     SERVICE_NAMES.map((name) => [name, { resources: { requests: { cpu: '10m', memory: '64Mi' } } }]),
   ),

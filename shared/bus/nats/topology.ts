@@ -63,7 +63,7 @@ function streamConfigs(kind: keyof Pair, { replicas, volatileBytes }: StreamChoi
       discard: DiscardPolicy.New,
       ...bounded(TRANSPORT_LIMITS.volatileJobBytes),
       max_age: nanos(TRANSPORT_LIMITS.jobTtlMs),
-      duplicate_window: nanos(TRANSPORT_LIMITS.jobTtlMs),
+      duplicate_window: nanos(TRANSPORT_LIMITS.duplicateWindowMs),
     },
     // The two below are what the Object Store and KV clients themselves would make (their published layouts).
     {
