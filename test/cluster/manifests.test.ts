@@ -50,6 +50,14 @@ test('chart, schema, Dockerfile, skaffold, kustomize base, registry and folders 
   });
   assert.deepEqual(targets.sort(), names, 'targets of the Dockerfile');
 
+  const entry = /^ENTRYPOINT (\[.*\])$/m.exec(await text('Dockerfile'))?.[1] ?? '[]';
+  const { scripts } = JSON.parse(await text('package.json')) as { scripts: { service: string } };
+  assert.equal(
+    (JSON.parse(entry) as string[]).slice(2).join(' '),
+    scripts.service,
+    'an image starts as the script does',
+  );
+
   const skaffold = parse(await text('skaffold.yaml')) as {
     build: { artifacts: { image: string; docker: { target: string } }[] };
     deploy: { helm: { releases: { setValueTemplates: Record<string, string> }[] } };

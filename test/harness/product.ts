@@ -1,5 +1,6 @@
 // Starts the product as a user does, over either transport, so that suites test what is shipped and never a part of it in disguise.
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -117,6 +118,16 @@ function baseEnvironment(): Record<string, string> {
   );
 }
 
+/** The arguments that a script of package.json gives to Node, so that what is tested starts as what is used. */
+function commandOf(script: 'start' | 'service'): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Record<typeof script, string>;
+  };
+  const [program, ...args] = scripts[script].split(' ');
+  if (program !== 'node') throw new Error(`\`npm run ${script}\` does not start Node`);
+  return args.map((argument) => (argument.startsWith('-') ? argument : join(ROOT, argument)));
+}
+
 interface Running {
   service: string;
   child: ChildProcess;
@@ -207,7 +218,7 @@ export async function startProduct(options: StartOptions): Promise<Product> {
   try {
     if (options.transport === 'memory') {
       const env = { ...environment, PORT: String(port), ...options.env };
-      running.push(launch('start', [join(ROOT, 'services/start.ts')], env, folder, log, options.before?.('start')));
+      running.push(launch('start', commandOf('start'), env, folder, log, options.before?.('start')));
       opsUrls.set('start', url);
     } else {
       if (options.natsUrl === undefined) nats = await startNatsServer();
@@ -218,9 +229,7 @@ export async function startProduct(options: StartOptions): Promise<Product> {
         if (service === 'gateway' || running.length === 0) opsUrl = `http://127.0.0.1:${opsPort}`;
         const ports = { PORT: String(service === 'gateway' ? port : opsPort), OPS_PORT: String(opsPort) };
         const env = { ...environment, NATS_URL: natsUrl, ...ports, ...options.env };
-        running.push(
-          launch(service, [join(ROOT, 'services/service.ts'), service], env, folder, log, options.before?.(service)),
-        );
+        running.push(launch(service, [...commandOf('service'), service], env, folder, log, options.before?.(service)));
         opsUrls.set(service, `http://127.0.0.1:${opsPort}`);
       }
     }

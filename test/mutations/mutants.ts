@@ -63,12 +63,14 @@ export function mutate(file: string, text: string, firstId: number, constants = 
 
   ancestor(program, {
     LogicalExpression(node, _state, ancestors) {
-      if (node.operator === '??' || !insideFunction(ancestors)) return;
+      // `size || 10` chooses a value and no way.
+      if (node.operator === '??' || node.right.type === 'Literal' || !insideFunction(ancestors)) return;
       for (const side of [node.left, node.right])
         if (!isLogical(side, node.operator)) become(side, node.operator === '&&' ? 'true' : 'false');
     },
     IfStatement(node, _state, ancestors) {
-      if (insideFunction(ancestors)) become(node.test, 'false');
+      // Whoever misses one operand of an `||` misses it whole.
+      if (insideFunction(ancestors) && !isLogical(node.test, '||')) become(node.test, 'false');
     },
     ConditionalExpression(node, _state, ancestors) {
       if (!insideFunction(ancestors)) return;

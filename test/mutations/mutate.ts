@@ -48,8 +48,12 @@ const sources = new Set(
     (path) => !path.endsWith('.test.ts') && (positionals.length === 0 || positionals.includes(basename(path, '.ts'))),
   ),
 );
-const resolve: ResolveHookSync = (specifier, context, next) =>
-  specifier === 'node:test' ? next('#test/mutations/collected-tests.ts', context) : next(specifier, context);
+const resolve: ResolveHookSync = (specifier, context, next) => {
+  if (specifier === 'node:test') return next('#test/mutations/collected-tests.ts', context);
+  const converter =
+    context.parentURL?.endsWith('/services/pdf/convert.ts') && specifier.endsWith('/open-page-source.ts');
+  return next(converter ? '#test/mutations/recorded-pages.ts' : specifier, context);
+};
 const load: LoadHookSync = (url, context, next) => {
   const path = url.startsWith('file:') ? fileURLToPath(url) : '';
   if (!sources.has(path)) return next(url, context);
@@ -88,7 +92,8 @@ async function notices(trial: Trial, mutant: Mutant): Promise<boolean> {
   }
 }
 
-for (const path of files.filter((name) => name.endsWith('.test.ts'))) await import(pathToFileURL(path).href);
+const tested = [...files, join(ROOT, 'services/pdf/convert.test.ts')].filter((path) => path.endsWith('.test.ts'));
+for (const path of tested) await import(pathToFileURL(path).href);
 const tests: Trial[] = [];
 for (const { name, run } of collected as CollectedTest[]) tests.push(await observe(name, run));
 
