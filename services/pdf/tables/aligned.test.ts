@@ -1,7 +1,7 @@
 // Holds each rule that finds a table by rules above and below it, or by every other row's shading, on pages made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellTexts, line, pageOf, painted, prose, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import { cellTexts, filled, line, pageOf, painted, prose, rows, rule } from '#test/harness/documents/pdf-pages.ts';
 import { buildChunks } from '../layout/lines.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from './aligned.ts';
@@ -224,4 +224,91 @@ test('lines between rules are rows where most are cut, or cut or short between t
   const short = [...at(BIRDS), ...[0, 1, 2, 3, 4].flatMap((n) => line(105, TOP + 46 + n * 14, 'Counted'))];
   assert.equal(ruled(short, TOP - 10, TOP + 110).length, 0, 'short lines between two rules');
   assert.equal(ruled(short, TOP - 10, TOP + 4, TOP + 110).length, 1, 'short lines between three rules');
+});
+
+test('a table with shaded rows and a line under its head is one', () => {
+  assert.deepEqual(found(at(MORE), { ...bars(2), rulings: [rule(TOP + 4, 100, 400)] }), [MORE]);
+});
+
+test('a heavy line above and below goes with thin ones between all rows', () => {
+  const rulings = [2, 1, 1, 2].map((thickness, n) => rule(TOP - 10 + n * 14, 100, 400, thickness));
+  assert.deepEqual(found(at(), { rulings }), [BIRDS]);
+});
+
+test('bars that begin elsewhere are none of the same table, tables beside each other are two', () => {
+  const two = at(MORE.map((row) => row.slice(0, 2)));
+  assert.equal(found(two, { regions: [...bars(1).regions, painted(150, TOP + 32, 400, TOP + 46, GREY)] }).length, 0);
+  const left = rows([20, 90, 160], TOP, MORE);
+  const right = rows([330, 400, 470], TOP, MORE);
+  const regions = [...bars(2, { x0: 15, x1: 200 }).regions, ...bars(2, { x0: 325, x1: 510 }).regions];
+  assert.deepEqual(found([...left, ...right], { regions }), [MORE, MORE]);
+});
+
+test('one shaded row is a table on a page of text, too', () => {
+  assert.deepEqual(found([...at(), ...prose(105, TOP + 100, 6)], bars(1)), [BIRDS]);
+});
+
+test('rows that are painted one upon another have the height of one', () => {
+  const regions = MORE.slice(1).map((_, n) =>
+    painted(100, TOP + 10 + n * 14, 400, TOP + 24 + n * 14, n % 2 ? GREY : 0xdddddd),
+  );
+  const words = [...at(MORE.slice(0, 1)), ...at(MORE.slice(1), TOP + 20)];
+  assert.deepEqual(found(words, { regions }), [MORE]);
+});
+
+test('above the first rule and below the last stands what is no row', () => {
+  assert.deepEqual(ruled([...rows([105, 205], TOP - 14, [['Table 1', 'Birds of the bay']]), ...at()], ...BOOK), [
+    BIRDS,
+  ]);
+  assert.deepEqual(ruled([...at(), ...line(105, TOP + 42, 'Counted')], ...BOOK), [BIRDS]);
+  const noted = [...at(MORE), ...line(105, TOP + 78, 'Counted from the lighthouse')];
+  assert.deepEqual(found(noted, bars(2)), [MORE], 'below shaded rows');
+});
+
+test('long words in wide cells are no running text, two lines of text between rules are no row', () => {
+  const cells = [
+    ['Nebelhornwaechterhaus', 'Leuchtturmwaerterin', 'Schifffahrtszeichen'],
+    ['Hafenmeistereigebaeude', 'Hafenmeisterinnen', 'Seezeichenverwaltung'],
+    ['Seenotrettungsstation', 'Seenotrettungskreuzer', 'Rettungsgesellschaft'],
+    ['Wasserstandsmeldestelle', 'Gezeitenbeobachterin', 'Wasserschifffahrtsamt'],
+  ].map((row) => row.slice(0, 2));
+  const words = rows([105, 255], TOP, cells);
+  assert.deepEqual(ruled(words, TOP - 10, TOP + 46), [cells]);
+  const text = [0, 12].flatMap((y) => line(100, TOP + 42 + y, filled(60, y), undefined, 3));
+  assert.deepEqual(ruled([...at(), ...text], ...BOOK, TOP + 62), [BIRDS]);
+});
+
+test('a wide line between two rules is the heading of the rows below it', () => {
+  const group = line(105, TOP + 14, 'Counted from the old lighthouse by keepers', undefined, 3);
+  const words = [...at(BIRDS.slice(0, 1)), ...group, ...at(BIRDS.slice(1), TOP + 28)];
+  assert.equal(ruled(words, TOP - 10, TOP + 4, TOP + 18, TOP + 46)[0]?.length, 4);
+});
+
+test('a form to fill in has a head and labels; a list with two lines that are cut has neither', () => {
+  const form = [
+    BIRDS[0] ?? [],
+    ...['Gulls at sea', 'Grey terns', 'All coots', 'Rails here'].map((bird) => [bird, '', '']),
+  ];
+  assert.deepEqual(ruled(at(form), TOP - 10, TOP + 4, TOP + 60), [form]);
+  const list = ['Gulls', 'Terns', 'Coots', 'Rails', 'Teals', 'Loons', 'Ducks'].map((bird) => [bird, '', '']);
+  const cut = [...list, ['Swans', '4', ''], ['Geese', '5', '']];
+  assert.equal(ruled(at(cut), TOP - 10, TOP + 60, TOP + 130).length, 0);
+});
+
+test('an upright line says nothing of what the words beside it span', () => {
+  const y = 200;
+  const cells = [...BIRDS.slice(0, 2), ['Tern', '12', ''], ['Coot', '3', '4']];
+  const words = at(cells, y);
+  const level = [y - 10, y + 4, y + 46].map((one) => rule(one, 100, 400));
+  const upright = { ...rule(y + 31, 100, 400), horizontal: false };
+  const [table] = findAlignedTables(
+    pageOf(words, { rulings: [...level, upright] }),
+    buildChunks(words),
+    new Set(),
+    new HeadMemory(),
+  );
+  assert.deepEqual(
+    table?.grid.rows.map((row) => row.map((cell) => cell.colspan).join('')),
+    ['111', '111', '111', '111'],
+  );
 });

@@ -2,17 +2,20 @@
 // Made by hand, what needs its rules: aligned.test.ts, and ../layout/page.test.ts for whole pages.
 import type { Vocabulary } from '../layout/inline.ts';
 import type { Chunk } from '../layout/lines.ts';
-import { type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
+import { type Box, boundingBox, centreInside } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
-import { isWhite } from '../source/rulings.ts';
-import { readAligned, type TextRow, textRows } from './alignment.ts';
-import { type FoundTable, tableConfidence } from './grid.ts';
+import { findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
+import { type FoundTable, isTable, tableConfidence } from './grid.ts';
 import type { HeadMemory } from './head-memory.ts';
-import { findHeadedTables } from './headed.ts';
-import { findShadedTables, isHeatMap } from './shaded.ts';
+import { findHeadedTables, rowsBelow } from './headed.ts';
+import { distinct, findShadedTables, paintedCells } from './shaded.ts';
 
 /** Ends of rules of one table agree to this, in points. */
 const SAME_END = 6;
+/** Rules and bars no longer than this bound no table. */
+const MIN_LENGTH = 60;
+/** Painted boxes as high as this hold more than a row. */
+const MAX_BAR = 160;
 
 /** A stretch of page that lines or shading mark as one piece. */
 interface Evidence {
@@ -35,6 +38,7 @@ export function findAlignedTables(
   const tables: FoundTable[] = [];
   const taken = new Set<Word>();
   const words = chunks.flatMap((chunk) => chunk.words);
+  const level = page.rulings.filter((line) => line.horizontal);
   let chunkOf: Map<Word, Chunk> | undefined;
   for (const table of findShadedTables(page, words, vocabulary)) keep(table);
   for (const evidence of zebraEvidence(page)) collect(evidence);
@@ -44,13 +48,13 @@ export function findAlignedTables(
     vocabulary,
   ))
     keep(table);
-  for (const evidence of ruleEvidence(page)) collect(evidence);
+  for (const evidence of ruleEvidence(level)) collect(evidence);
   return tables;
 
   function collect(evidence: Evidence): void {
     const free = words.filter((word) => !taken.has(word));
     chunkOf ??= new Map(chunks.flatMap((chunk) => chunk.words.map((word) => [word, chunk] as const)));
-    for (const table of readEvidence(evidence, free, chunkOf, page.rulings, vocabulary, heads)) keep(table);
+    for (const table of readEvidence(evidence, free, chunkOf, level, vocabulary, heads)) keep(table);
   }
 
   function keep(table: FoundTable): void {
@@ -60,27 +64,33 @@ export function findAlignedTables(
 }
 
 /** Horizontal rules of one width, one above the other (aligned.test.ts: rules are of one table where both ends agree). */
-function ruleEvidence(page: PageContent): Evidence[] {
-  const rules = page.rulings
-    .filter((line) => line.horizontal && line.end - line.start > 60)
-    .sort((a, b) => a.at - b.at);
-  const groups: Ruling[][] = [];
-  for (const rule of rules.slice(0, 500)) {
-    const group = groups.find(
-      (one) => one[0] && Math.abs(one[0].start - rule.start) <= SAME_END && Math.abs(one[0].end - rule.end) <= SAME_END,
-    );
-    if (group) group.push(rule);
-    else groups.push([rule]);
+function ruleEvidence(level: readonly Ruling[]): Evidence[] {
+  const rules = level.filter((line) => line.end - line.start > MIN_LENGTH).sort((a, b) => a.at - b.at);
+  const spans = rules.slice(0, 500).map((rule) => ({ x0: rule.start, x1: rule.end, rule }));
+  return groupByEnds(spans).map(({ x0, x1, members }) => ({
+    x0,
+    x1,
+    edges: members.map(({ rule }) => rule.at),
+    heavy: heavyRules(members.map(({ rule }) => rule)),
+    zebra: false,
+  }));
+}
+
+interface Span {
+  x0: number;
+  x1: number;
+}
+
+/** Spans whose ends agree with those of the first. */
+function groupByEnds<T extends Span>(spans: readonly T[]): (Span & { members: T[] })[] {
+  const groups: (Span & { members: T[] })[] = [];
+  for (const span of spans) {
+    const { x0, x1 } = span;
+    const group = groups.find((one) => Math.abs(one.x0 - x0) <= SAME_END && Math.abs(one.x1 - x1) <= SAME_END);
+    if (group) group.members.push(span);
+    else groups.push({ x0, x1, members: [span] });
   }
-  return groups
-    .filter((group) => group.length >= 2)
-    .map((group) => ({
-      x0: group[0]?.start ?? 0,
-      x1: group[0]?.end ?? 0,
-      edges: group.map((rule) => rule.at),
-      heavy: heavyRules(group),
-      zebra: false,
-    }));
+  return groups;
 }
 
 function heavyRules(group: readonly Ruling[]): boolean[] {
@@ -91,29 +101,15 @@ function heavyRules(group: readonly Ruling[]): boolean[] {
 
 /** Shaded rows of one width, one above the other at an even pace. */
 function zebraEvidence(page: PageContent): Evidence[] {
-  const painted = page.regions
-    .filter(
-      ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > 12 && box.y1 - box.y0 >= 7 && box.y1 - box.y0 < 160,
-    )
+  const cells = paintedCells(page)
+    .filter((cell) => cell.y1 - cell.y0 < MAX_BAR)
     .slice(0, 3_000);
-  if (isHeatMap(painted)) return [];
-  const bars = painted.map((region) => region.box);
-  const groups: Box[][] = [];
-  for (const bar of joinCells(bars)) {
-    const group = groups.find((one) => {
-      const last = one.at(-1);
-      return last && Math.abs(last.x0 - bar.x0) <= SAME_END && Math.abs(last.x1 - bar.x1) <= SAME_END;
-    });
-    if (group) group.push(bar);
-    else groups.push([bar]);
-  }
-  return groups
-    .filter(([first]) => first && first.x1 - first.x0 > 60)
-    .filter((group) => group.length >= 2 || isShadedRow(group[0] as Box, page.words))
-    .map((group) => ({
-      x0: group[0]?.x0 ?? 0,
-      x1: group[0]?.x1 ?? 0,
-      edges: dedupe(group.flatMap((bar) => [bar.y0, bar.y1])),
+  return groupByEnds(joinCells(cells).filter((bar) => bar.x1 - bar.x0 > MIN_LENGTH))
+    .filter(({ members }) => members.length >= 2 || isShadedRow(members[0] as Box, page.words))
+    .map(({ x0, x1, members }) => ({
+      x0,
+      x1,
+      edges: distinct(members.flatMap((bar) => [bar.y0, bar.y1])),
       heavy: [],
       zebra: true,
     }));
@@ -139,7 +135,7 @@ function joinCells(cells: Box[]): Box[] {
       }
     }
   }
-  return bars.sort((a, b) => a.y0 - b.y0 || a.x0 - b.x0);
+  return bars;
 }
 
 function groupByTop(boxes: Box[]): Box[][] {
@@ -153,11 +149,6 @@ function groupByTop(boxes: Box[]): Box[][] {
   return rows;
 }
 
-function dedupe(values: number[]): number[] {
-  const sorted = values.sort((a, b) => a - b);
-  return sorted.filter((value, i) => i === 0 || value - (sorted[i - 1] ?? 0) > 1.5);
-}
-
 /** The tables that a stretch of evidence holds; rules of two tables, or of a table and the page's head, come as one stretch. */
 function readEvidence(
   evidence: Evidence,
@@ -168,13 +159,10 @@ function readEvidence(
   heads: HeadMemory,
 ): FoundTable[] {
   const { x0, x1, edges } = evidence;
-  const first = edges[0] ?? 0;
   const last = edges.at(-1) ?? 0;
   const within = words.filter((word) => {
     const x = (word.box.x0 + word.box.x1) / 2;
-    const y = (word.box.y0 + word.box.y1) / 2;
-    const reach = evidence.zebra ? 40 : 0;
-    return x > x0 - 4 && x < x1 + 4 && y > first - reach && y < last + reach;
+    return x > x0 - 4 && x < x1 + 4;
   });
   const bands: Word[][] = Array.from({ length: edges.length + 1 }, () => []);
   for (const word of within) {
@@ -203,7 +191,7 @@ function readEvidence(
     if (isTabular(rows, evidence) && !isRunningText(band, evidence, chunkOf, run)) run.push(band);
     else flush();
   });
-  if (!evidence.zebra) run.push(openBelow(run, evidence, words));
+  if (!evidence.zebra) run.push(openBelow(run, last, within));
   flush();
   return tables;
 }
@@ -230,34 +218,10 @@ function isRunningText(
 }
 
 /** Rows of a head between two rules that no rule closes below: the table's body, up to the first line that is none of its rows. */
-function openBelow(run: readonly Word[][], evidence: Evidence, words: readonly Word[]): Word[] {
+function openBelow(run: readonly Word[][], last: number, words: readonly Word[]): Word[] {
   const filled = run.filter((band) => band.length > 0);
-  const last = evidence.edges.at(-1) ?? 0;
   if (filled.length !== 1) return [];
-  const head = textRows(filled[0] ?? []);
-  const heads = head.reduce(
-    (most, row) => (row.segments.length > most.length ? row.segments : most),
-    head[0]?.segments ?? [],
-  );
-  if (heads.length < 3) return [];
-  const middles = heads.map((segment) => (segment.x0 + segment.x1) / 2);
-  const below = words.filter(
-    (word) =>
-      word.box.y0 > last - 2 &&
-      (word.box.x0 + word.box.x1) / 2 > evidence.x0 - 4 &&
-      (word.box.x0 + word.box.x1) / 2 < evidence.x1 + 4,
-  );
-  const body: Word[] = [];
-  let floor = last;
-  for (const row of textRows(below)) {
-    const runsOver = row.segments.some(
-      (segment) => middles.filter((x) => x > segment.x0 && x < segment.x1).length >= 2,
-    );
-    if (row.box.y0 - floor > row.size * 1.8 || runsOver) break;
-    body.push(...row.segments.flatMap((segment) => segment.words));
-    floor = row.box.y1;
-  }
-  return body;
+  return rowsBelow(textRows(filled.flat()), last, words).flatMap((row) => row.segments.flatMap(({ words }) => words));
 }
 
 /** The row next to the shading, where it is as near as the rows are high (aligned.test.ts: around shaded rows). */
@@ -283,11 +247,8 @@ function isTabular(rows: readonly TextRow[], evidence: Evidence): boolean {
   if (rows.length === 1) return true;
   const width = evidence.x1 - evidence.x0;
   const cut = rows.filter((row) => row.segments.length >= 2).length;
-  const short = rows.filter((row) => row.segments.length === 1 && row.box.x1 - row.box.x0 < width * 0.5).length;
-  return (
-    cut >= rows.length * (evidence.zebra ? 0.3 : 0.45) ||
-    (cut + short >= rows.length * 0.9 && evidence.edges.length >= 3)
-  );
+  const fit = rows.filter((row) => row.segments.length >= 2 || row.box.x1 - row.box.x0 < width * 0.5).length;
+  return cut >= rows.length * 0.45 || (fit >= rows.length * 0.9 && evidence.edges.length >= 3);
 }
 
 function readRun(
@@ -302,27 +263,21 @@ function readRun(
   const rows = textRows(words);
   const multi = rows.filter((row) => row.segments.length >= 2).length;
   const headed = (rows[0]?.segments.length ?? 0) >= 2;
-  if (rows.length < 2 || (multi < 2 && !headed) || (multi < rows.length * 0.3 && !headed)) return undefined;
+  if (!headed && multi < Math.max(2, rows.length * 0.3)) return undefined;
+  const { x0, x1, edges } = evidence;
+  const width = x1 - x0;
+  const short = rulings.filter((line) => line.end - line.start < width * 0.9);
+  const own = findColumns(rows);
+  const known = heads.recall(rows, x0, width, (own?.separators.length ?? 0) + 1);
+  const read = readAligned(rows, { edges, rowRules: filledBands >= 4 }, short, vocabulary, known ?? own);
+  if (!read || !isTable(read.grid)) return undefined;
+  heads.learn(rows, x0, width, read.cut);
   const box = boundingBox(words.map((word) => word.box));
-  const edges = evidence.edges.filter((y) => y > box.y0 && y < box.y1);
-  const rowRules = evidence.zebra ? edges.length >= 2 : filledBands >= 4;
-  const short = rulings.filter(
-    (line) =>
-      line.horizontal &&
-      overlap(line.start, line.end, box.x0, box.x1) > 10 &&
-      line.end - line.start < (evidence.x1 - evidence.x0) * 0.9,
-  );
-  const own = readAligned(rows, { edges, rowRules }, short, vocabulary);
-  const width = evidence.x1 - evidence.x0;
-  const known = heads.recall(rows, evidence.x0, width, (own?.cut.separators.length ?? 0) + 1);
-  const read = known ? readAligned(rows, { edges, rowRules }, short, vocabulary, known) : own;
-  if (read && !known) heads.learn(rows, evidence.x0, width, read.cut);
-  if (!read || read.grid.rows.length < 2) return undefined;
   const whole = {
-    x0: Math.min(box.x0, evidence.x0),
-    x1: Math.max(box.x1, evidence.x1),
-    y0: Math.min(box.y0, ...evidence.edges.filter((y) => y <= box.y0 && y > box.y0 - 14)),
-    y1: Math.max(box.y1, ...evidence.edges.filter((y) => y >= box.y1 && y < box.y1 + 14)),
+    x0: Math.min(box.x0, x0),
+    x1: Math.max(box.x1, x1),
+    y0: Math.min(box.y0, ...edges.filter((y) => y > box.y0 - 14)),
+    y1: Math.max(box.y1, ...edges.filter((y) => y < box.y1 + 14)),
   };
   return { box: whole, grid: read.grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) };
 }

@@ -180,3 +180,16 @@ test('a word that a break parted is whole again, in its text and its HTML', () =
   assert.equal(joined?.text, 'seen by lighthouses');
   assert.equal(joined?.html, 'seen by <strong>light</strong>houses');
 });
+
+test('a hyphen that belongs to its word stays where a break went through it, in its text and its HTML', () => {
+  const below = part(
+    [
+      ['', 'style of 2', ''],
+      ['Rail', 'few', 'none'],
+    ],
+    { page: 1 },
+  );
+  const [table] = mergeTables([part([HEAD, ['Gull', 'painted in 1914-', 'x']]), below], new Set());
+  const joined = table?.kind === 'table' ? table.grid.rows[1]?.[1] : undefined;
+  assert.deepEqual([joined?.text, joined?.html], ['painted in 1914-style of 2', 'painted in 1914-style of 2']);
+});

@@ -49,9 +49,8 @@ function carriesOn(before: TableDraft, next: TableDraft): boolean {
   const width = before.box.x1 - before.box.x0;
   if (Math.abs(next.box.x1 - next.box.x0 - width) > width * SAME_WIDTH) return false;
   if (headerRepeats(before, next) > 0) return true;
-  // Without the header again: the same place on the next page, and rows like those above.
+  // Without the header again: the same place, which is on the next page, and rows like those above.
   return (
-    nextPage &&
     Math.abs(before.box.x0 - next.box.x0) < 6 &&
     before.source === next.source &&
     !looksLikeHeader(next.grid.rows[0] ?? [], before.grid.rows.at(-1) ?? [])
@@ -101,7 +100,7 @@ function textAt(row: readonly TableCell[], column: number): string {
 function joinRows(above: readonly TableCell[], below: readonly TableCell[], vocabulary: Vocabulary): TableCell[] {
   return above.map((cell) => {
     const rest = below.find((one) => one.column === cell.column);
-    if (!rest || rest.text === '') return cell;
+    if (!rest?.text) return cell;
     const last = cell.text.split(' ').at(-1) ?? '';
     const joined = joinHyphenated(last, rest.text.split(' ')[0] ?? '', vocabulary);
     const glue = joined === undefined ? ' ' : '';

@@ -25,6 +25,11 @@ export interface RawCell {
   words: Word[];
 }
 
+/** Whether what was read is a table: cells beside each other, and over each other. */
+export function isTable(grid: TableGrid | undefined): grid is TableGrid {
+  return (grid?.columns ?? 0) >= 2 && (grid?.rows.length ?? 0) >= 2;
+}
+
 /** The cell's lines in order, as inline HTML; bold is left out in header cells. */
 export function readCell(cell: RawCell, vocabulary: Vocabulary, header: boolean): TableCell {
   const lines = groupRows(buildChunks(cell.words)).map((row) => row.flatMap((chunk) => chunk.words));
@@ -50,11 +55,11 @@ export function buildGrid(
   const kept = cells
     .map((cell) => shrink(cell, usedRows, usedColumns))
     .filter((cell) => cell.rowspan > 0 && cell.colspan > 0)
-    .sort((a, b) => a.row - b.row || a.column - b.column);
+    .sort((a, b) => a.column - b.column);
   const rows: RawCell[][] = Array.from({ length: usedRows.filter(Boolean).length }, () => []);
   for (const cell of kept) rows[cell.row]?.push(cell);
   const headerRows = countHeaderRows(rows);
-  if (headerRows > 1 && edges === 'open') stretchHeads(rows, headerRows);
+  if (edges === 'open') stretchHeads(rows, headerRows);
   return {
     rows: rows.map((row, index) => row.map((cell) => readCell(cell, vocabulary, index < headerRows))),
     columns: usedColumns.filter(Boolean).length,
@@ -77,8 +82,7 @@ function stretchHeads(rows: RawCell[][], headerRows: number): void {
       };
       while (cell.row + cell.rowspan < headerRows && take(cell.row + cell.rowspan)) cell.rowspan++;
       let top = cell.row;
-      while (top > 0 && take(top - 1)) top--;
-      if (top === cell.row) continue;
+      while (take(top - 1)) top--;
       rows[n]?.splice(rows[n]?.indexOf(cell) ?? 0, 1);
       cell.rowspan += cell.row - top;
       cell.row = top;

@@ -83,3 +83,52 @@ test('a heading in another type is no part of the head; the table reaches to the
   const drawing = Array.from({ length: 200 }, (_, n) => rule(500 + n, 20, 150));
   assert.equal(found(birds(), [UNDER, ...drawing]).length, 0, 'a drawing');
 });
+
+test('a table that is set close under another takes none of its rows for its head', () => {
+  const log = [...BIRDS, ['Coot', '7', '8'], ['Rail', '5', '6'], ['Teal', '2', '1']];
+  const upper = rows(AXES, HEAD, log);
+  const heads = [
+    ...line(200, HEAD + 98, 'Counted from the old harbour', undefined, 3),
+    ...line(400, HEAD + 98, 'Lit', undefined, 3),
+  ];
+  const ports = [
+    ['Port', 'Ships', 'Boats'],
+    ['Oban', '1', '2'],
+    ['Mull', '3', '4'],
+    ['Iona', '5', '6'],
+  ];
+  const lower = rows(AXES, HEAD + 112, ports);
+  const two = found([...upper, ...heads, ...lower], [UNDER, rule(HEAD + 116, 195, 440)]);
+  assert.deepEqual(two[0], log);
+  assert.equal(two[1]?.flat().filter((text) => /Rail|Teal/.test(text)).length, 0);
+});
+
+test('words left of the line are none of the table, gaps that run down nowhere are no columns', () => {
+  assert.deepEqual(found([...birds(), ...line(60, HEAD + 14, 'seen')]), [BIRDS]);
+  const gaps = [
+    ...line(200, HEAD, 'The keeper'.replace(' ', '_')),
+    ...line(257, HEAD, 'lights_the'),
+    ...line(314, HEAD, 'lanterns_at'),
+  ];
+  const next = (y: number) => [...line(200, y, 'night_when_the_s'), ...line(290, y, 'come_home')];
+  assert.equal(found([...gaps, ...next(HEAD + 14), ...next(HEAD + 28)], [rule(306, 195, 380)]).length, 0);
+});
+
+test('the columns that a row may not run over are those of the fullest row of the head', () => {
+  const note = line(200, HEAD + 56, 'Counted from the light, 41', undefined, 3);
+  const under = (...head: Word[]) => found([...head, ...birds(), ...note])[0]?.length;
+  assert.equal(under(), 4);
+  assert.equal(under(...line(300, HEAD - 12, 'Counts')), 4, 'a row of one head above it');
+  const units = [
+    ...rows(AXES, HEAD - 12, BIRDS.slice(0, 1)),
+    ...rows(AXES, HEAD, [['', '', 'seen'], ...BIRDS.slice(1)]),
+  ];
+  assert.equal(
+    found([...units, ...note])[0]
+      ?.flat()
+      .join(' ')
+      .includes('light'),
+    false,
+    'a row of one head below it',
+  );
+});

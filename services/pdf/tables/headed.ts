@@ -40,9 +40,7 @@ function readHeaded(
   vocabulary: Vocabulary,
 ): FoundTable | undefined {
   const head = headAbove(rule, textRows(words.filter((word) => word.box.y1 < rule.at + 3)));
-  const widest = head.reduce((most, row) => Math.max(most, row.segments.length), 0);
-  if (widest < 3) return undefined;
-  const body = bodyBelow(rule, head, textRows(words.filter((word) => word.box.y0 > rule.at - 2)));
+  const body = rowsBelow(head, rule.at, words);
   if (body.length < 2 || body.filter((row) => row.segments.length >= 2).length < body.length * 0.6) return undefined;
   const rows = [...head, ...body];
   const box = boundingBox(rows.map((row) => row.box));
@@ -80,16 +78,18 @@ function headAbove(rule: Ruling, rows: readonly TextRow[]): TextRow[] {
 function sameType(a: TextRow, b: TextRow): boolean {
   const one = a.segments[0]?.words[0]?.style;
   const other = b.segments[0]?.words[0]?.style;
-  return one !== undefined && other !== undefined && Math.abs(one.size - other.size) < 0.5 && one.bold === other.bold;
+  return Math.abs((one?.size ?? 0) - (other?.size ?? 0)) < 0.5 && one?.bold === other?.bold;
 }
 
-/** The rows below, up to the first that is no row of these columns. */
-function bodyBelow(rule: Ruling, head: readonly TextRow[], rows: readonly TextRow[]): TextRow[] {
-  const heads = head.reduce((most, row) => (row.segments.length > most.segments.length ? row : most)).segments;
+/** The rows below a head of three cells and more that no line closes, up to the first that is no row of its columns. */
+export function rowsBelow(head: readonly TextRow[], edge: number, words: readonly Word[]): TextRow[] {
+  const widest = Math.max(...head.map((row) => row.segments.length));
+  const heads = head.find((row) => row.segments.length === widest)?.segments ?? [];
+  if (heads.length < 3) return [];
   const middles = heads.map((segment) => (segment.x0 + segment.x1) / 2);
   const body: TextRow[] = [];
-  let floor = rule.at;
-  for (const row of rows) {
+  let floor = edge;
+  for (const row of textRows(words.filter((word) => word.box.y0 > edge - 2))) {
     const runsOver = row.segments.some(
       (segment) => middles.filter((x) => x > segment.x0 && x < segment.x1).length >= 2,
     );

@@ -175,3 +175,193 @@ test('two columns of figures between two lines are two in all of four rows and m
   assert.equal(columns(cells.map((row, n) => (n < 3 ? row : row.slice(0, 2)))), 2, 'three rows of five');
   assert.equal(columns(cells.map((row) => [row[0] ?? '', 'on', 'quay'])), 2, 'words');
 });
+
+test('tables that stand beside each other, or aslant, are two', () => {
+  const ports = [
+    ['Port', 'One', 'Two'],
+    ['Oban', '1', '2'],
+    ['Mull', '3', '4'],
+  ];
+  const right = rows([455, 505, 555], 313, ports, 20);
+  const beside = [...level(YS, 450, 600), ...down([450, 500, 550, 600])];
+  assert.deepEqual(found([...birds(), ...right], [...GRID, ...beside]), [BIRDS, ports]);
+  const upper = rows(
+    [305, 325, 345],
+    113,
+    [
+      ['a', 'b', 'c'],
+      ['d', 'e', 'f'],
+      ['g', 'h', 'i'],
+    ],
+    20,
+  );
+  const lower = rows(
+    [105, 125, 145],
+    313,
+    [
+      ['k', 'l', 'm'],
+      ['n', 'o', 'p'],
+      ['q', 'r', 's'],
+    ],
+    20,
+  );
+  const high = [...level([100, 120, 140, 160], 300, 360), ...down([300, 320, 340, 360], 100, 160)];
+  const low = [...level(YS, 100, 160), ...down([100, 120, 140, 160])];
+  assert.equal(found([...upper, ...lower], [...high, ...low]).length, 2);
+});
+
+test('a table that is drawn inside a cell is read with the cell', () => {
+  const inner = [...level([304, 318, 332], 210, 290), ...down([210, 250, 290], 304, 332)];
+  const outer = [...level([300, 340, 360, 380, 400]), ...down(XS, 300, 400)];
+  const words = [
+    ...rows([105, 305], 320, [['Bird', 'Autumn']]),
+    ...rows([215, 255], 314, [
+      ['on', 'sea'],
+      ['at', 'quay'],
+    ]),
+    ...rows(AXES, 353, [...BIRDS.slice(1), ['Coot', '3', '4']], 20),
+  ];
+  const all = found(words, [...outer, ...inner]);
+  assert.equal(all.length, 1);
+  assert.equal(all[0]?.[0]?.[1], 'on sea at quay');
+});
+
+test('cells that have a border each are the cells of one grid', () => {
+  const borders = [
+    ...level(
+      YS.flatMap((y) => [y - 1, y + 1]),
+      99,
+      401,
+    ),
+    ...down(
+      XS.flatMap((x) => [x - 1, x + 1]),
+      299,
+      361,
+    ),
+  ];
+  assert.deepEqual(found(birds(), borders), [BIRDS]);
+});
+
+test('squared paper is no table, however much is written on it', () => {
+  const places = Array.from({ length: 203 }, (_, n) => n * 10);
+  const paper = [...level(places, 0, 2_020), ...down(places, 0, 2_020)];
+  const words = Array.from({ length: 10_000 }, (_, n) =>
+    line(2 + (n % 200) * 10, 8 + Math.floor(n / 200) * 10, '1'),
+  ).flat();
+  assert.deepEqual(found(words, paper), []);
+});
+
+test('a corner over two columns and two rows is one cell; where lines are missing aslant no cells overlap', () => {
+  const corner = [
+    rule(300, 100, 400),
+    rule(320, 300, 400),
+    ...level([340, 360]),
+    upright(100, 300, 360),
+    upright(200, 340, 360),
+    upright(300, 300, 360),
+    upright(400, 300, 360),
+  ];
+  const words = [
+    ...line(105, 313, 'Bird of passage', undefined, 3),
+    ...rows(
+      AXES,
+      313,
+      [
+        ['', '', 'Seen'],
+        ['', '', 'Autumn'],
+        ['Gull', '41', '57'],
+      ],
+      20,
+    ),
+  ];
+  assert.deepEqual(spans(words, corner)?.[0], ['Bird of passage 2x2', 'Seen 1x1']);
+  const aslant = [
+    rule(300, 100, 400),
+    rule(320, 100, 200),
+    rule(320, 300, 400),
+    ...level([340, 360]),
+    upright(100, 300, 360),
+    upright(200, 300, 320),
+    upright(200, 340, 360),
+    upright(300, 300, 360),
+    upright(400, 300, 360),
+  ];
+  const cells = tables(birds(), aslant)[0]?.grid.rows.flat() ?? [];
+  assert.equal(
+    cells.reduce((sum, cell) => sum + cell.colspan * cell.rowspan, 0),
+    9,
+  );
+});
+
+test('lines between columns alone: full rows of words are rows, a cell of sentences is one, with white space in it or not', () => {
+  const three = (words: Word[], bottom = 400) =>
+    found(
+      [...rows(AXES, 313, BIRDS.slice(0, 1)), ...words],
+      [...level([300, 320, bottom]), ...down(XS, 300, bottom)],
+    )[0]?.length;
+  const worded = [
+    ['Gull', 'Harbour', 'Anna'],
+    ['Tern', 'Islands', 'Bert'],
+    ['Coot', 'Lake', 'Carl'],
+    ['Rail', 'Marsh', 'Dora'],
+  ];
+  assert.equal(three(rows(AXES, 333, worded, 15)), 5);
+  const sentences = [
+    ['Gull', 'Rests here.', '41'],
+    ['', 'Feeds there.', ''],
+    ['', 'Leaves then.', ''],
+    ['', 'Comes again.', ''],
+  ];
+  assert.equal(three(rows(AXES, 333, sentences, 15)), 2);
+  const paragraphs = [...rows(AXES, 333, sentences.slice(0, 2), 12), ...rows(AXES, 375, sentences.slice(2), 12)];
+  assert.equal(three(paragraphs), 2);
+});
+
+test('however many lines are drawn, white space through all columns parts rows of words', () => {
+  const many = [300, 320, 340, 360, 380, 460];
+  const rulings = [...level(many), ...down(XS, 300, 460)];
+  const upper = rows(AXES, 313, [...BIRDS, ['Coot', '3', '4']], 20);
+  const rails = rows(
+    AXES,
+    391,
+    [
+      ['Rails', 'on the', 'seen by'],
+      ['of the', 'old quay', 'Anna'],
+    ],
+    12,
+  );
+  const teals = rows(
+    AXES,
+    430,
+    [
+      ['Teals', 'on the', 'seen by'],
+      ['there', 'islands', 'Bert'],
+    ],
+    12,
+  );
+  assert.equal(found([...upper, ...rails, ...teals], rulings)[0]?.length, 6);
+});
+
+test('two columns of figures between two lines need four rows, nearly all of them parted', () => {
+  const cells = Array.from({ length: 7 }, (_, n) => ['Gull', String(n + 1), String(n + 3)]);
+  const columns = (text: readonly (readonly string[])[]) => {
+    const ys = Array.from({ length: text.length + 1 }, (_, n) => 300 + n * 20);
+    const rulings = [...level(ys, 100, 300), ...down([100, 200, 300], 300, ys.at(-1))];
+    return found(rows([105, 205, 255], 313, text, 20), rulings)[0]?.[0]?.length;
+  };
+  assert.equal(columns(cells), 3);
+  assert.equal(columns(cells.slice(0, 3)), 2, 'three rows');
+  assert.equal(columns(cells.map((row, n) => (n < 4 ? row : row.slice(0, 2)))), 2, 'four of seven');
+});
+
+test('a head over two columns of figures, with its own mark, spans them', () => {
+  const ys = Array.from({ length: 8 }, (_, n) => 300 + n * 20);
+  const rulings = [...level(ys, 100, 300), ...down([100, 200, 300], 300, 440)];
+  const body = Array.from({ length: 6 }, (_, n) => ['Gull', String(n + 10), String(n + 30)]);
+  const head = [...line(105, 313, 'Bird'), ...line(205, 313, 'Seen in 1990s', undefined, 3), ...line(275, 313, '*')];
+  const words = [...head, ...rows([105, 205, 265], 333, body, 20)];
+  assert.deepEqual(spans(words, rulings)?.slice(0, 2), [
+    ['Bird 1x1', 'Seen in 1990s * 2x1'],
+    ['Gull 1x1', '10 1x1', '30 1x1'],
+  ]);
+});

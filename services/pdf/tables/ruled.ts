@@ -5,7 +5,7 @@ import { type Chunk, groupRows } from '../layout/lines.ts';
 import { type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { findColumns, numericShare, textRows } from './alignment.ts';
-import { buildGrid, type FoundTable, type RawCell, tableConfidence } from './grid.ts';
+import { buildGrid, type FoundTable, isTable, type RawCell, tableConfidence } from './grid.ts';
 import { groupLines } from './rows.ts';
 
 /** Lines cross if they miss each other by no more than this, in points. */
@@ -29,7 +29,7 @@ export function findRuledTables(
   const taken = new Set<Word>();
   const tables: FoundTable[] = [];
   for (const lines of connect(page.rulings)) {
-    const free = taken.size === 0 ? words : words.filter((word) => !taken.has(word));
+    const free = words.filter((word) => !taken.has(word));
     const table = readGrid(lines, free, sideways, vocabulary);
     if (!table) continue;
     for (const word of table.words) taken.add(word);
@@ -38,32 +38,21 @@ export function findRuledTables(
   return tables;
 }
 
-/** Groups of lines that touch, the largest area first. */
+/** Groups of lines that touch, the largest first. */
 function connect(rulings: readonly Ruling[]): Ruling[][] {
   const horizontal = rulings.filter((line) => line.horizontal);
   const vertical = rulings.filter((line) => !line.horizontal);
-  const parent = new Map<Ruling, Ruling>();
-  const root = (line: Ruling): Ruling => {
-    let top = line;
-    for (let next = parent.get(top); next; next = parent.get(top)) top = next;
-    if (top !== line) parent.set(line, top);
-    return top;
-  };
+  const groupOf = new Map(rulings.map((line) => [line, [line]]));
   for (const h of horizontal)
     for (const v of vertical)
       if (v.at >= h.start - CROSS && v.at <= h.end + CROSS && h.at >= v.start - CROSS && h.at <= v.end + CROSS) {
-        const a = root(h);
-        const b = root(v);
-        if (a !== b) parent.set(a, b);
+        const group = groupOf.get(h) ?? [];
+        const other = groupOf.get(v) ?? [];
+        if (group === other) continue;
+        for (const line of other) groupOf.set(line, group);
+        group.push(...other);
       }
-  const groups = new Map<Ruling, Ruling[]>();
-  for (const line of rulings) {
-    const top = root(line);
-    const group = groups.get(top);
-    if (group) group.push(line);
-    else groups.set(top, [line]);
-  }
-  return [...groups.values()].sort((a, b) => b.length - a.length);
+  return [...new Set(groupOf.values())].sort((a, b) => b.length - a.length);
 }
 
 /** Places of lines of one direction, near ones as one. */
@@ -125,7 +114,7 @@ function readGrid(
   // A chart's grid has lines and little text; a form's box has one text.
   if (filled.length < cells.length * 0.2) return undefined;
   const grid = buildGrid(cells, rows, columns, vocabulary, 'drawn');
-  if (grid.columns < 2 || grid.rows.length < 2) return undefined;
+  if (!isTable(grid)) return undefined;
   return { box, grid, words: inside, sideways: turned, source: 'ruled', ocr: tableConfidence(inside) };
 }
 
@@ -157,7 +146,6 @@ function splitOpenRows(
     const y1 = ys[i + 1] ?? 0;
     const band = words.filter((word) => (word.box.y0 + word.box.y1) / 2 > y0 && (word.box.y0 + word.box.y1) / 2 < y1);
     const lines = groupRows(band);
-    if (lines.length < 2) continue;
     const columnOf = (word: Word) => xs.findIndex((x) => x > (word.box.x0 + word.box.x1) / 2);
     const columnsOf = (line: readonly Word[]) => new Set(line.map(columnOf)).size;
     // Where bands are many, only figures are sure to be rows.
@@ -174,15 +162,8 @@ function splitOpenRows(
 /** Heights between the rows of a band, or none where its lines do not make rows that are full enough. */
 function openRows(lines: readonly Word[][], columns: number, columnOf: (word: Word) => number): number[] {
   const sheet = lines.map((line) => {
-    const cells = new Map<number, Word[]>();
-    for (const word of line) {
-      const column = columnOf(word);
-      const cell = cells.get(column);
-      if (cell) cell.push(word);
-      else cells.set(column, [word]);
-    }
     return {
-      cells: [...cells].map(([column, words]) => ({ words, from: column, to: column })),
+      cells: [...Map.groupBy(line, columnOf)].map(([column, words]) => ({ words, from: column, to: column })),
       box: boundingBox(line.map((word) => word.box)),
       size: Math.max(...line.map((word) => word.style.size)),
     };
@@ -215,7 +196,6 @@ function blankStripes(lines: readonly (readonly Word[])[], columnsOf: (line: rea
   const usual = gaps.map((one) => one.gap).sort((a, b) => a - b)[Math.floor((gaps.length - 1) / 2)] ?? 0;
   const size = Math.max(...lines.flatMap((line) => line.map((word) => word.style.size)));
   const stripes = gaps.filter((one) => one.gap > usual + size * 0.7);
-  if (stripes.length === 0) return [];
   // Paragraphs of one long cell are no rows: most pieces must have text side by side.
   const pieces: number[] = [];
   let piece = 0;
@@ -273,21 +253,16 @@ function mergeCells(
     for (let column = 0; column < columns; column++) {
       if (owner[row * columns + column] !== -1) continue;
       let colspan = 1;
-      while (
-        column + colspan < columns &&
-        owner[row * columns + column + colspan] === -1 &&
-        !rightEdge(column + colspan, row)
-      )
-        colspan++;
+      while (owner[row * columns + column + colspan] === -1 && !rightEdge(column + colspan, row)) colspan++;
       let rowspan = 1;
       const open = (r: number): boolean => {
         for (let c = column; c < column + colspan; c++) {
-          if (owner[r * columns + c] !== -1 || bottomEdge(r, c)) return false;
+          if (bottomEdge(r, c)) return false;
           if (c > column && rightEdge(c, r)) return false;
         }
         return true;
       };
-      while (row + rowspan < rows && open(row + rowspan)) rowspan++;
+      while (open(row + rowspan)) rowspan++;
       for (let r = row; r < row + rowspan; r++)
         for (let c = column; c < column + colspan; c++) owner[r * columns + c] = cells.length;
       cells.push({ row, column, rowspan, colspan, words: [] });
@@ -295,13 +270,13 @@ function mergeCells(
   return cells;
 }
 
-/** Whether the edge at line `index` of `across` is drawn along the interval `along[n]`..`along[n + 1]`. */
+/** Whether the edge at line `index` of `across` is drawn along the interval `along[n]`..`along[n + 1]`; those that bound the grid always are. */
 function drawnEdges(
   across: readonly number[],
   along: readonly number[],
   lines: readonly Ruling[],
 ): (index: number, n: number) => boolean {
-  const drawn = across.map((at) => {
+  const drawn = across.slice(1, -1).map((at) => {
     const covered = new Array<number>(along.length).fill(0);
     for (const line of lines) {
       if (Math.abs(line.at - at) > SAME * 1.5) continue;
@@ -310,7 +285,7 @@ function drawnEdges(
     }
     return covered.map((length, n) => length >= ((along[n + 1] ?? 0) - (along[n] ?? 0)) * DRAWN);
   });
-  return (index, n) => drawn[index]?.[n] ?? true;
+  return (index, n) => drawn[index - 1]?.[n] ?? true;
 }
 
 function place(cells: RawCell[], xs: readonly number[], ys: readonly number[], words: readonly Word[]): void {

@@ -210,3 +210,80 @@ test('unpainted lines follow one another without white space on both sides, labe
   assert.equal(found([...rows(AXES, TOP - 40, logs.slice(0, 1)), ...birds()], HEAD)[0]?.length, 4, 'white space');
   assert.equal(found([...birds(), ...line(105, TOP + 62, 'Rails')], HEAD)[0]?.length, 5, 'a label alone');
 });
+
+test('a row that is painted in other columns stands in one table, with no second one from the notes below', () => {
+  const sum = rows(AXES, TOP + 56, [['Sum', '56', '70']]);
+  const notes = rows([105, 160], TOP + 76, [
+    ['a)', 'Counted from the old lighthouse'],
+    ['b)', 'Heard on the quay from the harbour'],
+  ]);
+  const regions = [...HEAD, ...row(TOP + 46, TOP + 60, [100, 150, 400])];
+  assert.deepEqual(found([...birds(), ...sum, ...notes], regions), [[...BIRDS, ['Sum', '56', '70']]]);
+  const aside = [...HEAD, ...row(TOP + 46, TOP + 60, [100, 203, 303, 400])];
+  assert.deepEqual(found([...birds(), ...sum], aside), [[...BIRDS, ['Sum', '56', '70']]], 'a little aside');
+});
+
+test('cells that are painted on a tinted ground are cells', () => {
+  assert.deepEqual(found(birds(), [painted(90, TOP - 20, 410, TOP + 60), ...HEAD]), [BIRDS]);
+});
+
+test('rows that are painted nearly edge to edge have the same columns', () => {
+  const regions = [0, 14, 28, 42].flatMap((y, n) =>
+    row(TOP - 10 + y, TOP + 4 + y, n % 2 ? XS : [100, 201.2, 301.2, 400]),
+  );
+  const close = rows([105, 200.6, 305], TOP, BIRDS.slice(0, 2)).concat(rows(AXES, TOP + 28, BIRDS.slice(2)));
+  assert.deepEqual(found(close, regions), [BIRDS]);
+});
+
+test('columns that are painted from top to bottom hold rows of their own', () => {
+  const words = [
+    ['Bird', 'Place', 'Keeper'],
+    ['Gull', 'Harbour', 'Anna'],
+    ['Tern', 'Islands', 'Bert'],
+    ['Heron', 'Lake', 'Carl'],
+  ];
+  const columns = row(TOP - 10, TOP + 50).map(({ box }, n) =>
+    painted(box.x0, box.y0, box.x1, box.y1, n % 2 ? 0xeeeeff : 0xddddff),
+  );
+  assert.deepEqual(found(rows(AXES, TOP, words), columns), [words]);
+});
+
+test('an upright line is no line between rows, a line under a whole row is no reach of its figures', () => {
+  const regions = [...HEAD, ...row(TOP + 4, TOP + 32), ...row(TOP + 32, TOP + 46)];
+  const wrapped = rows(AXES, TOP, [
+    ['Bird', 'Seen', 'Place'],
+    ['Gull', '41', 'on the quay'],
+    ['', '', 'of the bay'],
+    ['Tern', '12', 'at sea'],
+  ]);
+  const upright = { ...rule(TOP + 18, 60, 440), horizontal: false };
+  assert.equal(found(wrapped, regions, [upright])[0]?.length, 3);
+  const empty = rows(AXES, TOP, [...BIRDS.slice(0, 2), ['Tern', '12', ''], ['Heron', '3', '4']]);
+  const under = [TOP + 4, TOP + 18, TOP + 32, TOP + 46].map((y) => rule(y, 100, 400));
+  const [table] = findShadedTables(pageOf(empty, { regions: HEAD, rulings: under }), empty, new Set());
+  assert.deepEqual(
+    table?.grid.rows.map((cells) => cells.map((cell) => cell.colspan).join('')),
+    ['111', '111', '111', '111'],
+  );
+});
+
+test('text further away at the left is not of the table, a cell above a line does not reach over it', () => {
+  assert.equal(found([...birds(), ...line(60, TOP, 'No')], HEAD).length, 1);
+  const title = line(160, TOP - 14, 'Counts of the lamplighters');
+  const notes = [0, 14].flatMap((y) => line(160, TOP + 14 + y, 'lamplighters'));
+  const under = [...HEAD, ...row(TOP + 4), ...row(TOP + 18), ...row(TOP + 32)];
+  const words = [...title, ...rows(AXES, TOP, BIRDS.slice(0, 1)), ...notes, ...rows(AXES, TOP + 42, BIRDS.slice(1, 2))];
+  assert.equal(found(words, [painted(100, TOP - 24, 400, TOP - 10), ...under]).length, 0);
+});
+
+test('only a line beyond it ties a row above to the table over white space', () => {
+  const log = rows(AXES, TOP - 36, [['Log', 'Light', 'Light']]);
+  const height = (...ys: number[]) =>
+    found(
+      [...log, ...birds()],
+      HEAD,
+      ys.map((y) => rule(y, 98, 402)),
+    )[0]?.length;
+  assert.equal(height(TOP - 46), 5);
+  assert.equal(height(TOP + 46), 4);
+});

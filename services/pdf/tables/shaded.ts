@@ -2,10 +2,10 @@
 // Made by hand, what needs its rules: shaded.test.ts, and ../layout/page.test.ts for whole pages.
 import type { Vocabulary } from '../layout/inline.ts';
 import { area, type Box, boundingBox, overlap } from '../source/geometry.ts';
-import type { PageContent, Region, Ruling, Word } from '../source/page-model.ts';
+import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { isWhite } from '../source/rulings.ts';
 import { type ColumnCut, readAligned, type TextRow, textRows } from './alignment.ts';
-import { type FoundTable, tableConfidence } from './grid.ts';
+import { type FoundTable, isTable, tableConfidence } from './grid.ts';
 
 /** Edges this close are one, in points. */
 const SAME = 1.5;
@@ -29,17 +29,14 @@ interface PaintedRow {
 }
 
 export function findShadedTables(page: PageContent, words: readonly Word[], vocabulary: Vocabulary): FoundTable[] {
-  const painted = page.regions.filter(
-    ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > MIN_WIDTH && box.y1 - box.y0 >= MIN_HEIGHT,
-  );
-  if (isHeatMap(painted)) return [];
-  const cells = painted.map((region) => region.box);
-  if (cells.length < 2 || cells.length > MAX_CELLS) return [];
+  const cells = paintedCells(page);
+  if (cells.length > MAX_CELLS) return [];
+  const level = page.rulings.filter((line) => line.horizontal);
   const tables: FoundTable[] = [];
   const taken = new Set<Word>();
   for (const rows of tableRows(paintedRows(withoutNested(cells)))) {
-    const free = taken.size === 0 ? words : words.filter((word) => !taken.has(word));
-    const table = readShaded(rows, free, page.rulings, vocabulary);
+    const free = words.filter((word) => !taken.has(word));
+    const table = readShaded(rows, free, level, vocabulary);
     if (!table) continue;
     for (const word of table.words) taken.add(word);
     tables.push(table);
@@ -47,9 +44,18 @@ export function findShadedTables(page: PageContent, words: readonly Word[], voca
   return tables;
 }
 
-/** Colours by value say nothing of rows and columns (heat-map.test.ts). */
-export function isHeatMap(painted: readonly Region[]): boolean {
-  return new Set(painted.map((region) => region.color)).size > MAX_COLOURS;
+/** What is painted as a cell or a row of them; nothing where the colours go by value, which say nothing of rows and columns (heat-map.test.ts). */
+export function paintedCells(page: PageContent): Box[] {
+  const painted = page.regions.filter(
+    ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > MIN_WIDTH && box.y1 - box.y0 >= MIN_HEIGHT,
+  );
+  const colours = new Set(painted.map((region) => region.color)).size;
+  return colours > MAX_COLOURS ? [] : painted.map((region) => region.box);
+}
+
+/** Edges in their order, those that are nearly the same once. */
+export function distinct(edges: readonly number[]): number[] {
+  return [...edges].sort((a, b) => a - b).filter((at, n, all) => at - (all[n - 1] ?? -Infinity) > SAME);
 }
 
 /** Without the paragraphs that are painted once more inside their cells, as word processors do (shaded.test.ts: a paragraph painted at the top of its cell). */
@@ -58,7 +64,6 @@ function withoutNested(cells: readonly Box[]): Box[] {
     (cell) =>
       !cells.some(
         (other) =>
-          other !== cell &&
           other.x0 <= cell.x0 + 0.5 &&
           other.x1 >= cell.x1 - 0.5 &&
           other.y0 <= cell.y0 + 0.5 &&
@@ -71,7 +76,7 @@ function withoutNested(cells: readonly Box[]): Box[] {
 
 function paintedRows(cells: Box[]): PaintedRow[] {
   const rows: PaintedRow[] = [];
-  const sorted = [...cells].sort((a, b) => a.y0 - b.y0 || a.x0 - b.x0);
+  const sorted = [...cells].sort((a, b) => a.y0 - b.y0);
   for (let n = 0; n < sorted.length; ) {
     const first = sorted[n] as Box;
     const line: Box[] = [];
@@ -119,11 +124,10 @@ function tableRows(rows: readonly PaintedRow[]): PaintedRow[][] {
     if (!group) groups.push({ rows: [row], xs: [...row.xs] });
     else {
       group.rows.push(row);
-      group.xs.push(...row.xs.filter((x) => !among([x], group.xs)));
-      group.xs.sort((a, b) => a - b);
+      group.xs.push(...row.xs);
     }
   }
-  return groups.filter((group) => group.rows.some((row) => row.xs.length > 2)).map((group) => group.rows);
+  return groups.map((group) => group.rows);
 }
 
 function readShaded(
@@ -132,10 +136,7 @@ function readShaded(
   rulings: readonly Ruling[],
   vocabulary: Vocabulary,
 ): FoundTable | undefined {
-  const xs = painted
-    .flatMap((row) => row.xs)
-    .sort((a, b) => a - b)
-    .filter((x, n, all) => n === 0 || x - (all[n - 1] ?? 0) > SAME);
+  const xs = distinct(painted.flatMap((row) => row.xs));
   const x0 = xs[0] ?? 0;
   const x1 = xs.at(-1) ?? 0;
   const top = Math.min(...painted.map((row) => row.y0));
@@ -145,13 +146,16 @@ function readShaded(
   const lines = textRows(inside);
   const middle = (row: TextRow) => (row.box.y0 + row.box.y1) / 2;
   const within = lines.filter((row) => middle(row) > top && middle(row) < bottom);
-  const heads = within.flatMap((row) => paintedHeads(row, painted, xs));
-  const over = within.filter((row) => {
-    const own = painted.find((one) => middle(row) > one.y0 && middle(row) < one.y1 && one.xs[0] === x0);
-    return runsOver(row, own && (own.xs.at(-1) ?? 0) > x1 - SAME ? own.xs : xs);
+  const behind = within.map((row) => cellsBehind(row, painted));
+  const over = within.filter((row, n) => {
+    const inside = (x: number) => behind[n]?.some((cell) => x > cell.start + SAME && x < cell.end - SAME);
+    return runsOver(
+      row,
+      xs.filter((x) => !inside(x)),
+    );
   }).length;
   if (within.length === 0 || over > within.length * 0.15 || isCoarse(within, xs)) return undefined;
-  const wide = rulings.filter((line) => line.horizontal && overlap(line.start, line.end, x0, x1) > (x1 - x0) * 0.9);
+  const wide = rulings.filter((line) => overlap(line.start, line.end, x0, x1) > (x1 - x0) * 0.9);
   const above = reachOut(lines.filter((row) => middle(row) <= top).reverse(), xs, wide, top, -1);
   const below = reachOut(
     lines.filter((row) => middle(row) >= bottom),
@@ -162,26 +166,25 @@ function readShaded(
   );
   const rows = [...above.reverse(), ...within, ...below];
   const box = boundingBox(rows.map((row) => row.box));
-  const edges = [...painted.flatMap((row) => [row.y0, row.y1]), ...wide.map((line) => line.at)]
-    .filter((y) => y > box.y0 && y < box.y1)
-    .sort((a, b) => a - b)
-    .filter((y, n, all) => n === 0 || y - (all[n - 1] ?? 0) > SAME);
+  const edges = distinct([...painted.flatMap((row) => [row.y0, row.y1]), ...wide.map((line) => line.at)]).filter(
+    (y) => y > box.y0 && y < box.y1,
+  );
   const separators = xs.slice(1, -1);
   const cut: ColumnCut = {
     separators,
     extents: xs.slice(0, -1).map((left, n) => ({ x0: left + 1, x1: (xs[n + 1] ?? 0) - 1 })),
   };
-  const read = readAligned(
+  const grid = readAligned(
     rows,
     {
       edges,
       rowRules: edges.length > 0,
     },
-    [...heads, ...rulings.filter((line) => line.horizontal && !wide.includes(line))],
+    [...behind.flat(), ...rulings.filter((line) => !wide.includes(line))],
     vocabulary,
     cut,
-  );
-  if (!read || read.grid.columns < 2 || read.grid.rows.length < 2) return undefined;
+  )?.grid;
+  if (!isTable(grid)) return undefined;
   const own = rows.flatMap((row) => row.segments.flatMap((segment) => segment.words));
   return {
     box: {
@@ -190,7 +193,7 @@ function readShaded(
       y0: Math.min(box.y0, top),
       y1: Math.max(box.y1, bottom),
     },
-    grid: read.grid,
+    grid,
     words: own,
     sideways: [],
     source: 'aligned',
@@ -211,17 +214,20 @@ function isBeside(painted: readonly PaintedRow[], x0: number, x1: number, words:
   return beside > painted.length * 0.3;
 }
 
-/** A painted cell over several columns is the reach of the words in it, as a line under them would be. */
-function paintedHeads(row: TextRow, painted: readonly PaintedRow[], xs: readonly number[]): Ruling[] {
+/** The painted cells behind a line of text: each is the reach of the words in it, as a line under them would be. */
+function cellsBehind(row: TextRow, painted: readonly PaintedRow[]): Ruling[] {
   const y = (row.box.y0 + row.box.y1) / 2;
   return painted
     .filter((one) => y > one.y0 && y < one.y1)
-    .flatMap((one) =>
-      one.xs.slice(1).flatMap((end, n) => {
-        const start = one.xs[n] ?? 0;
-        const several = xs.some((x) => x > start + SAME && x < end - SAME);
-        return several ? [{ horizontal: true, at: row.box.y1, start, end, thickness: 1, color: 0 }] : [];
-      }),
+    .flatMap(({ xs }) =>
+      xs.slice(1).map((end, n) => ({
+        horizontal: true,
+        at: row.box.y1,
+        start: xs[n] ?? 0,
+        end,
+        thickness: 1,
+        color: 0,
+      })),
     );
 }
 
