@@ -90,14 +90,11 @@ export function findColumns(rows: readonly TextRow[]): ColumnCut | undefined {
   const extents = Array.from({ length: separators.length + 1 }, () => ({ x0: Infinity, x1: -Infinity }));
   for (const row of telling)
     for (const segment of row.segments) {
-      const column = columnAt(separators, (segment.x0 + segment.x1) / 2);
-      const extent = extents[column];
-      const inside =
-        (separators[column - 1] ?? -Infinity) <= segment.x0 && (separators[column] ?? Infinity) >= segment.x1;
-      if (extent && inside) {
-        extent.x0 = Math.min(extent.x0, segment.x0);
-        extent.x1 = Math.max(extent.x1, segment.x1);
-      }
+      const column = columnAt(separators, segment.x0);
+      if (columnAt(separators, segment.x1) !== column) continue;
+      const extent = extents[column] as { x0: number; x1: number };
+      extent.x0 = Math.min(extent.x0, segment.x0);
+      extent.x1 = Math.max(extent.x1, segment.x1);
     }
   return { separators, extents };
 }
@@ -138,17 +135,17 @@ function whiteStretches(rows: readonly TextRow[], tolerance: number, size: numbe
   const events: { x: number; step: number }[] = [];
   for (const row of rows)
     for (const segment of row.segments) events.push({ x: segment.x0, step: 1 }, { x: segment.x1, step: -1 });
-  events.sort((a, b) => a.x - b.x || a.step - b.step);
+  events.sort((a, b) => a.x - b.x);
   const stretches: { x0: number; x1: number }[] = [];
   let covering = 0;
-  let openAt: number | undefined;
-  for (const event of events) {
-    const before = covering;
-    covering += event.step;
-    if (before <= tolerance && covering > tolerance) {
-      if (openAt !== undefined && event.x - openAt >= size * COLUMN_GAP) stretches.push({ x0: openAt, x1: event.x });
-      openAt = undefined;
-    } else if (before > tolerance && covering <= tolerance) openAt = event.x;
+  let openAt = Infinity;
+  for (const { x, step } of events) {
+    covering += step;
+    if (covering <= tolerance) openAt = Math.min(openAt, x);
+    else {
+      if (x - openAt >= size * COLUMN_GAP) stretches.push({ x0: openAt, x1: x });
+      openAt = Infinity;
+    }
   }
   return stretches;
 }
@@ -181,8 +178,7 @@ export function placeRow(row: TextRow, cut: ColumnCut, rules: readonly Ruling[])
       // A word's own reach, shortened a little: a hair over the middle is no span.
       const from = columnAt(cut.separators, word.box.x0 + 1);
       const to = columnAt(cut.separators, word.box.x1 - 1);
-      if (open && from === open.to && to === from) open.words.push(word);
-      else if (open && from <= open.to + 1) {
+      if (open && from <= open.to + 1) {
         open.words.push(word);
         open.to = Math.max(open.to, to);
       } else {
@@ -221,7 +217,6 @@ function widen(
   }
   // Never over a neighbour.
   for (const other of all) {
-    if (other === one) continue;
     if (other.to < one.from) from = Math.max(from, other.to + 1);
     if (other.from > one.to) to = Math.min(to, other.from - 1);
   }
@@ -271,10 +266,20 @@ export function readAligned(
   known?: ColumnCut,
 ): { grid: TableGrid; cut: ColumnCut } | undefined {
   const cut = known ?? findColumns(rows);
-  if (!cut) return undefined;
+  return cut && { grid: readCut(rows, cut, bands, rules, vocabulary), cut };
+}
+
+/** The grid of rows whose columns are known. */
+export function readCut(
+  rows: readonly TextRow[],
+  cut: ColumnCut,
+  bands: RowBands,
+  rules: readonly Ruling[],
+  vocabulary: Vocabulary,
+): TableGrid {
   const placed = rows.map((row) => placeRow(row, cut, rules));
-  const groups = joinWrapped(rows, placed, cut.separators.length + 1, bands);
   const columns = cut.separators.length + 1;
+  const groups = joinWrapped(rows, placed, columns, bands);
   const cells: RawCell[] = [];
   groups.forEach((group, row) => {
     const spans = mergeSpans(group.flatMap((n) => placed[n] ?? []));
@@ -286,12 +291,12 @@ export function readAligned(
     }
     for (; column < columns; column++) cells.push({ row, column, rowspan: 1, colspan: 1, words: [] });
   });
-  return { grid: buildGrid(cells, groups.length, columns, vocabulary, 'open'), cut };
+  return buildGrid(cells, groups.length, columns, vocabulary, 'open');
 }
 
 /** Segments of a table row's lines that share columns are one cell. */
 function mergeSpans(segments: readonly PlacedSegment[]): PlacedSegment[] {
-  const sorted = [...segments].sort((a, b) => a.from - b.from || a.to - b.to);
+  const sorted = [...segments].sort((a, b) => a.from - b.from);
   const merged: PlacedSegment[] = [];
   for (const segment of sorted) {
     const open = merged.at(-1);

@@ -20,7 +20,7 @@ export class HeadMemory {
   recall(rows: readonly TextRow[], x0: number, width: number, columns: number): ColumnCut | undefined {
     const text = headText(rows);
     const known = this.#heads.find(
-      (head) => head.text === text && Math.abs(head.width - width) < width * SAME_WIDTH && text !== '',
+      (head) => head.text === text && Math.abs(head.width - width) < width * SAME_WIDTH,
     );
     return known && known.cut.separators.length + 1 > columns ? shift(known.cut, x0) : undefined;
   }
@@ -28,18 +28,14 @@ export class HeadMemory {
   learn(rows: readonly TextRow[], x0: number, width: number, cut: ColumnCut): void {
     const text = headText(rows);
     // A head that names every column: others stand over unlike tables too.
-    if (text === '' || rows[0]?.segments.length !== cut.separators.length + 1) return;
-    this.#heads = [
-      ...this.#heads.filter((head) => head.text !== text).slice(1 - MOST_HEADS),
-      { text, width, cut: shift(cut, -x0) },
-    ];
+    if (rows[0]?.segments.length !== cut.separators.length + 1) return;
+    this.#heads = [{ text, width, cut: shift(cut, -x0) }, ...this.#heads].slice(0, MOST_HEADS);
   }
 }
 
-/** Letters of the first line; figures alone are no head. */
 function headText(rows: readonly TextRow[]): string {
-  const text = (rows[0]?.segments ?? []).flatMap((segment) => segment.words.map((word) => word.text)).join(' ');
-  return /\p{L}{3}/u.test(text) ? text.toLowerCase() : '';
+  const words = rows[0]?.segments.flatMap((segment) => segment.words) ?? [];
+  return words.map((word) => word.text.toLowerCase()).join(' ');
 }
 
 function shift({ separators, extents }: ColumnCut, by: number): ColumnCut {

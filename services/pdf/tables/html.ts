@@ -9,9 +9,8 @@ export function tableHtml(grid: TableGrid): string {
           `<${tag}${cell.colspan > 1 ? ` colspan="${cell.colspan}"` : ''}${cell.rowspan > 1 ? ` rowspan="${cell.rowspan}"` : ''}>${cell.html}</${tag}>`,
       )
       .join('')}</tr>`;
-  const head = grid.rows.slice(0, grid.headerRows);
-  const body = grid.rows.slice(grid.headerRows);
-  const thead = head.length === 0 ? '' : `<thead>${head.map((cells) => row(cells, 'th')).join('')}</thead>`;
-  const tbody = body.length === 0 ? '' : `<tbody>${body.map((cells) => row(cells, 'td')).join('')}</tbody>`;
-  return `<table>${thead}${tbody}</table>`;
+  const part = (tag: 'thead' | 'tbody', rows: TableGrid['rows'], cell: 'th' | 'td') =>
+    rows.length === 0 ? '' : `<${tag}>${rows.map((cells) => row(cells, cell)).join('')}</${tag}>`;
+  const head = part('thead', grid.rows.slice(0, grid.headerRows), 'th');
+  return `<table>${head}${part('tbody', grid.rows.slice(grid.headerRows), 'td')}</table>`;
 }

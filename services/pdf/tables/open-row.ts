@@ -11,7 +11,7 @@ const COST = {
   /** A row without a cell, of which each column is its share. */
   empty: 1,
   noLabel: 0.6,
-  labelOnly: -0.2,
+  label: -0.2,
 } as const;
 
 /** The columns and heights that a cell's piece on one line takes up. */
@@ -56,7 +56,7 @@ export class OpenRow {
   }
 
   add(size: number, reaches: readonly Reach[]): void {
-    if (size > this.#size) this.#size = size;
+    this.#size = Math.max(this.#size, size);
     for (const { from, to, y0, y1 } of reaches) {
       if (y0 < this.#top) this.#top = y0;
       if (y1 > this.#bottom) this.#bottom = y1;
@@ -89,7 +89,6 @@ export class OpenRow {
   missingCost(): number {
     const columns = this.#tops.length;
     const cost = (1 - this.#filled / columns) * COST.empty;
-    if (this.#tops[0] === Infinity) return cost + COST.noLabel;
-    return this.#filled === 1 && columns > 1 ? cost + COST.labelOnly : cost;
+    return cost + (this.#tops[0] === Infinity ? COST.noLabel : COST.label);
   }
 }

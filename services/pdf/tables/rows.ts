@@ -44,8 +44,6 @@ const COST = {
   wideGap: 4,
   /** A row's end where the lines are as tight as those of one cell. */
   tightEnd: 0.6,
-  /** Two lines of a row that have no column in common. */
-  staggered: 0.4,
 } as const;
 
 interface Sheet {
@@ -81,12 +79,11 @@ interface ColumnSheet {
  * @param bands number of the stretch between drawn lines that each line stands in: no row goes over such a line
  */
 export function groupLines(lines: readonly CellLine[], columns: number, bands: readonly number[]): number[][] {
-  if (lines.length === 0) return [];
   const sheet = makeSheet(lines, columns, bands);
   const groups: number[][] = [];
   let start = 0;
   for (let end = 1; end <= lines.length; end++) {
-    if (end < lines.length && bands[end] === bands[start]) continue;
+    if (bands[end] === bands[start]) continue;
     groups.push(...cheapest(sheet, start, end));
     start = end;
   }
@@ -111,8 +108,7 @@ export function holdsStackedRows(lines: readonly CellLine[], bands: readonly num
     for (let n = 1; n < band.length; n++) {
       const above = lines[band[n - 1] ?? 0]?.cells ?? [];
       for (const cell of lines[band[n] ?? 0]?.cells ?? [])
-        if (isFigure(cell) && above.some((one) => one.from === cell.from && one.to === cell.to && isFigure(one)))
-          figures++;
+        if (isFigure(cell) && above.some((one) => sameColumns(one, cell) && isFigure(one))) figures++;
     }
     if (figures >= band.length - 1) stacked++;
   }
@@ -120,14 +116,12 @@ export function holdsStackedRows(lines: readonly CellLine[], bands: readonly num
 }
 
 function makeSheet(lines: readonly CellLine[], columns: number, bands: readonly number[]): Sheet {
-  const pitches = lines.map((line, n) => (n === 0 ? Infinity : line.box.y1 - (lines[n - 1]?.box.y1 ?? 0)));
-  const inner = pitches.filter(
-    (pitch, n) => n > 0 && bands[n] === bands[n - 1] && pitch > (lines[n]?.size ?? 10) * 0.8,
-  );
+  const pitches = lines.map((line, n) => line.box.y1 - (lines[n - 1]?.box.y1 ?? 0));
+  const inner = pitches.filter((pitch, n) => bands[n] === bands[n - 1] && pitch > (lines[n]?.size ?? 10) * 0.8);
   const size = Math.max(...lines.map((line) => line.size));
-  const least = inner.length === 0 ? 0 : Math.min(...inner);
+  const least = Math.min(...inner);
   const pairs = cellPairs(lines, columns, bands);
-  const sheets = columnSheets(lines, columns, pairs);
+  const sheets = columnSheets(lines, columns, pairs.filter(isStacked));
   const joins: Sheet['joins'] = lines.map(() => []);
   for (const pair of pairs) joins[pair.line]?.push({ above: pair.above, cost: joinCost(pair, sheets) });
   return {
@@ -142,15 +136,19 @@ function makeSheet(lines: readonly CellLine[], columns: number, bands: readonly 
   };
 }
 
-/** A cell's piece on one line and what stands next above it in the same columns. */
+/** A cell's piece on one line and the next line above that has text in its columns. */
 interface CellPair {
   line: number;
   cell: LineCell;
   above: number;
-  over: LineCell[];
+  /** What stands there, where it is one piece in the same columns. */
+  over: LineCell | undefined;
   /** In the table's head, whose cells wrap where those below need not. */
   head: boolean;
 }
+
+/** A cell's piece and the one that it may go on. */
+type Stacked = Pick<CellPair, 'line' | 'cell' | 'above'> & { over: LineCell };
 
 function cellPairs(lines: readonly CellLine[], columns: number, bands: readonly number[]): CellPair[] {
   const last = new Array<number>(columns).fill(-1);
@@ -158,8 +156,9 @@ function cellPairs(lines: readonly CellLine[], columns: number, bands: readonly 
   return lines.flatMap((line, n) => {
     const found = line.cells.flatMap((cell): CellPair[] => {
       const above = Math.max(...last.slice(cell.from, cell.to + 1));
-      if (above < 0 || bands[above] !== bands[n]) return [];
-      const over = (lines[above] as CellLine).cells.filter((one) => one.from <= cell.to && one.to >= cell.from);
+      if (bands[above] !== bands[n]) return [];
+      const near = lines[above]?.cells.filter((one) => one.from <= cell.to && one.to >= cell.from) ?? [];
+      const over = near.length === 1 ? near.find((one) => sameColumns(one, cell)) : undefined;
       return [{ line: n, cell, above, over, head: n < heads }];
     });
     for (const cell of line.cells) for (let c = cell.from; c <= cell.to; c++) last[c] = n;
@@ -170,41 +169,39 @@ function cellPairs(lines: readonly CellLine[], columns: number, bands: readonly 
 /** How many lines the head has: those above the first drawn line, or above the first line of figures. */
 function headLines(lines: readonly CellLine[], bands: readonly number[]): number {
   const drawn = bands.findIndex((band) => band !== bands[0]);
-  const figures = lines.findIndex((line) => line.cells.some((cell) => cell.from > 0 && isFigure(cell)));
+  const figures = lines.findIndex((line) => line.cells.some(isFigure));
   const count = drawn > 0 ? drawn : figures;
   return count <= MAX_HEAD_LINES ? count : 0;
 }
 
-function columnSheets(lines: readonly CellLine[], columns: number, pairs: readonly CellPair[]): ColumnSheet[] {
+const isStacked = (pair: CellPair): pair is CellPair & Stacked => pair.over !== undefined;
+
+function columnSheets(lines: readonly CellLine[], columns: number, pairs: readonly Stacked[]): ColumnSheet[] {
   const cells = Array.from({ length: columns }, (): LineCell[] => []);
   for (const line of lines) for (const cell of line.cells) if (cell.from === cell.to) cells[cell.from]?.push(cell);
   const left = cells.map((own) => Math.min(...own.map((cell) => cell.words[0]?.box.x0 ?? Infinity)));
-  const right = cells.map((own) => Math.max(...own.map((cell) => cell.words.at(-1)?.box.x1 ?? -Infinity)));
   const sheets = cells.map((own, c): ColumnSheet => {
     const widest = own.reduce((most, cell) => Math.max(most, width(cell)), 0);
     const size = own[0]?.words[0]?.style.size ?? 10;
-    const ragged = Math.max(...own.map((cell) => cell.words[0]?.box.x0 ?? 0)) - (left[c] ?? 0) > size;
-    const from = ragged && c > 0 ? (right[c - 1] ?? 0) + size * 0.4 : (left[c] ?? 0);
-    const to = c + 1 < columns ? (left[c + 1] ?? 0) - size * 0.4 : (right[c] ?? 0);
     const figures = own.filter(isFigure).length;
     return {
       widest,
-      space: Math.max(widest, to - from),
+      space: Math.max(widest, (left[c + 1] ?? 0) - size * 0.4 - (left[c] ?? 0)),
       wordy: own.some((cell) => cell.words.length > 1),
       figures: figures > own.length * 0.5,
       wraps: false,
     };
   });
   sheets.forEach((sheet, c) => {
-    const own = pairs.filter((pair) => pair.cell.from === c && pair.cell.to === c && pair.over.length === 1);
+    const own = pairs.filter((pair) => pair.cell.from === c);
     const carried = own.filter((pair) => isOpen(pair) && !hadRoom(pair, sheet.widest));
-    sheet.wraps = carried.length > 0 || (c === 0 && wrapsEvenly(lines, own, sheet));
+    sheet.wraps = carried.length > 0 || wrapsEvenly(lines, own, sheet);
   });
   return sheets;
 }
 
 /** Lines with nothing but a label, none of which would have had room on the line above it, or none on the one below: no headings of groups. */
-function wrapsEvenly(lines: readonly CellLine[], pairs: readonly CellPair[], sheet: ColumnSheet): boolean {
+function wrapsEvenly(lines: readonly CellLine[], pairs: readonly Stacked[], sheet: ColumnSheet): boolean {
   const alone = (n: number) => lines[n]?.cells.length === 1;
   const above = pairs.filter((pair) => alone(pair.line));
   const below = pairs.filter((pair) => alone(pair.above));
@@ -212,15 +209,14 @@ function wrapsEvenly(lines: readonly CellLine[], pairs: readonly CellPair[], she
 }
 
 /** Whether the first word of a line had room on the line above it. */
-function hadRoom({ cell, over }: CellPair, room: number): boolean {
+function hadRoom({ cell, over }: Stacked, room: number): boolean {
   const first = cell.words[0] as Word;
-  const above = over[0] as LineCell;
-  return width(above) + first.style.size * 0.22 + (first.box.x1 - first.box.x0) <= room - 0.5;
+  return width(over) + first.style.size * 0.22 + (first.box.x1 - first.box.x0) <= room - 0.5;
 }
 
 /** Whether a line reads on from the one above it. */
-function isOpen({ cell, over }: CellPair): boolean {
-  const last = over[0]?.words.at(-1)?.text ?? '';
+function isOpen({ cell, over }: Stacked): boolean {
+  const last = over.words.at(-1)?.text ?? '';
   return (
     /^[\p{Ll}(]/u.test(cell.words[0]?.text ?? '') ||
     /[,;(&]$/.test(last) ||
@@ -230,22 +226,20 @@ function isOpen({ cell, over }: CellPair): boolean {
 
 /** What it costs to take a line of a column for the next line of the cell above it. */
 function joinCost(pair: CellPair, sheets: readonly ColumnSheet[]): number {
+  if (!isStacked(pair)) return COST.otherSpan;
   const { cell, over } = pair;
-  const above = over[0];
-  if (over.length !== 1 || !above || above.from !== cell.from || above.to !== cell.to) return COST.otherSpan;
   const first = cell.words[0] as Word;
-  const last = above.words.at(-1) as Word;
+  const last = over.words.at(-1) as Word;
   const figure = isFigure(cell);
-  const overFigure = isFigure(above);
+  const overFigure = isFigure(over);
   const broken = /[-\u00ad\u2010–/]$/.test(last.text) && last.text.length > 1;
   if (figure && overFigure && !broken) return COST.stackedFigures;
-  const sheet = cell.from === cell.to ? sheets[cell.from] : undefined;
+  const sheet = sheets[cell.from] as ColumnSheet;
   let cost = 0;
   if (first.style.bold !== last.style.bold || Math.abs(first.style.size - last.style.size) > 0.6)
     cost += COST.typeChange;
   if (broken) return cost + COST.carriesOn;
-  if (figure && !overFigure && sheet?.figures) cost += COST.figureUnderWords;
-  if (!sheet) return cost + (isOpen(pair) ? COST.carriesOn : 0);
+  if (figure && sheet.figures) cost += COST.figureUnderWords;
   if (hadRoom(pair, sheet.widest)) return cost + COST.hadRoom;
   if (isOpen(pair)) return cost + (sheet.wordy ? COST.carriesOn : 0);
   if (pair.head) return cost;
@@ -255,7 +249,6 @@ function joinCost(pair: CellPair, sheets: readonly ColumnSheet[]): number {
 /** The grouping of lines `start` to `end` (exclusive) that costs least under the alignment that costs least. */
 function cheapest(sheet: Sheet, start: number, end: number): number[][] {
   const count = end - start;
-  if (count === 1) return [[start]];
   const readings = ALIGNMENTS.map((alignment) => {
     const costs = new Float64Array(count + 1).fill(Infinity);
     costs[0] = 0;
@@ -267,13 +260,12 @@ function cheapest(sheet: Sheet, start: number, end: number): number[][] {
     let inside = 0;
     const ending = endCost(sheet, start + b, end);
     // The row is lines a to b, read upwards so that its pairs and its cells add up.
-    for (let a = b; a >= 1 && b - a < MAX_ROW_LINES; a--) {
+    for (let a = b; a > Math.max(0, b - MAX_ROW_LINES); a--) {
       row.add(sheet.lines[start + a - 1]?.size ?? 0, sheet.reaches[start + a - 1] ?? []);
       if (a < b) inside += pairCost(sheet, start + a - 1, start + b - 1);
       const missing = row.missingCost();
       for (const { alignment, costs, from } of readings) {
-        const placed = a < b ? row.misalignedCost(alignment) : 0;
-        const total = (costs[a - 1] ?? Infinity) + inside + (placed + missing) + ending;
+        const total = (costs[a - 1] ?? Infinity) + inside + (row.misalignedCost(alignment) + missing) + ending;
         if (total < (costs[b] ?? Infinity)) {
           costs[b] = total;
           from[b] = a - 1;
@@ -281,12 +273,11 @@ function cheapest(sheet: Sheet, start: number, end: number): number[][] {
       }
     }
   }
-  let best = readings[0];
-  for (const reading of readings)
-    if (best && (reading.costs[count] ?? Infinity) < (best.costs[count] ?? Infinity) - 1e-6) best = reading;
+  const costOf = ({ costs }: (typeof readings)[number]) => costs[count] ?? Infinity;
+  const best = readings.reduce((least, reading) => (costOf(reading) < costOf(least) - 1e-6 ? reading : least));
   const groups: number[][] = [];
   for (let b = count; b > 0; ) {
-    const above = best?.from[b] ?? 0;
+    const above = best.from[b] ?? 0;
     groups.unshift(Array.from({ length: b - above }, (_, n) => start + above + n));
     b = above;
   }
@@ -299,15 +290,12 @@ function pairCost(sheet: Sheet, a: number, b: number): number {
   const size = sheet.lines[a + 1]?.size ?? 10;
   const excess = pitch - sheet.tightest * 1.15 - 0.3;
   let cost = excess > 0 ? (excess / size) * COST.wideGap : 0;
-  let shared = false;
   for (let n = a + 1; n <= b; n++)
     for (const join of sheet.joins[n] ?? []) {
       if (join.above !== a) continue;
-      if (n === a + 1) shared = true;
       const apart = (sheet.lines[n]?.box.y1 ?? 0) - (sheet.lines[a]?.box.y1 ?? 0);
       cost += join.cost + (apart > Math.max(sheet.tightest * 1.6, size * 1.2) ? COST.hole : 0);
     }
-  if (!shared) cost += COST.staggered;
   return cost;
 }
 
@@ -319,8 +307,12 @@ function endCost(sheet: Sheet, next: number, end: number): number {
   // Lines that overlap stand in one row: cells that are centred against each other.
   if (pitch < line.size * 0.7) return 6;
   let cost = sheet.uneven && pitch <= sheet.tightest * 1.1 + 0.3 ? COST.tightEnd : 0;
-  for (const join of sheet.joins[next] ?? []) if (join.above === next - 1 && join.cost < 0) cost -= join.cost;
+  for (const join of sheet.joins[next] ?? []) cost += Math.max(0, -join.cost);
   return cost;
+}
+
+function sameColumns(one: LineCell, other: LineCell): boolean {
+  return one.from === other.from && one.to === other.to;
 }
 
 function width(cell: LineCell): number {

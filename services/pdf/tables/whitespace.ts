@@ -7,7 +7,7 @@ import { type Chunk, chunkText, groupRows } from '../layout/lines.ts';
 import { readMarker } from '../layout/markers.ts';
 import { boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling } from '../source/page-model.ts';
-import { type ColumnCut, findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
+import { type ColumnCut, findColumns, readCut, type TextRow, textRows } from './alignment.ts';
 import { holdsCurve, liesOnPicture } from './charts.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 
@@ -30,7 +30,7 @@ export function splitTables(chunks: readonly Chunk[], page: PageContent, vocabul
   while (i < rows.length) {
     const row = rows[i] as Chunk[];
     const end = row.length >= 2 ? runEnd(rows, i) : i;
-    const table = end - i >= MIN_RULED_ROWS ? readRun(rows.slice(i, end), page.rulings, vocabulary) : undefined;
+    const table = end > i ? readRun(rows.slice(i, end), page.rulings, vocabulary) : undefined;
     if (table && !holdsCurve(page, table.box) && !liesOnPicture(page, table.box)) {
       if (text.length > 0) parts.push({ chunks: text });
       text = [];
@@ -72,17 +72,15 @@ function runEnd(rows: readonly Chunk[][], start: number): number {
     }
     lone++;
     const wide = box.x1 - box.x0 > (right - left) * 0.62;
-    if (lone > MAX_LONE_LINES || (wide && row[0] && row[0].words.length > 5)) break;
+    if (lone > MAX_LONE_LINES || (wide && (row[0]?.words.length ?? 0) > 5)) break;
   }
   return end + (isWrappedLabel(rows[end - 1], rows[end]) ? 1 : 0);
 }
 
 /** Whether a lone line goes on the first cell of the row above it. */
-function isWrappedLabel(above: readonly Chunk[] | undefined, row: readonly Chunk[] | undefined): boolean {
-  const first = above?.[0];
-  const second = above?.[1];
-  const lone = row?.[0];
-  if (!above || !first || !second || !lone || row?.length !== 1) return false;
+function isWrappedLabel(above: readonly Chunk[] = [], [lone]: readonly Chunk[] = []): boolean {
+  const [first, second] = above as [Chunk, Chunk];
+  if (!lone) return false;
   const tight = lone.box.y0 - rowBox(above).y1 < first.size * 0.55;
   const narrow = lone.box.x1 < second.box.x0 - 2;
   return tight && narrow && Math.abs(lone.box.x0 - first.box.x0) < ALIGNED * 3 && lone.words.length <= 4;
@@ -91,13 +89,7 @@ function isWrappedLabel(above: readonly Chunk[] | undefined, row: readonly Chunk
 function readRun(run: readonly Chunk[][], rulings: readonly Ruling[], vocabulary: Vocabulary): FoundTable | undefined {
   const words = run.flatMap((row) => row.flatMap((chunk) => chunk.words));
   const box = boundingBox(words.map((word) => word.box));
-  const rules = rulings.filter(
-    (line) =>
-      line.horizontal &&
-      line.at > box.y0 - 8 &&
-      line.at < box.y1 + 8 &&
-      overlap(line.start, line.end, box.x0, box.x1) > 10,
-  );
+  const rules = rulings.filter((line) => line.horizontal && line.at > box.y0 - 8 && line.at < box.y1 + 8);
   const wideRules = rules.filter((line) => overlap(line.start, line.end, box.x0, box.x1) > (box.x1 - box.x0) * 0.6);
   const multi = run.filter((row) => row.length >= 2).length;
   if (multi < (wideRules.length > 0 ? MIN_RULED_ROWS : MIN_ROWS)) return undefined;
@@ -105,14 +97,10 @@ function readRun(run: readonly Chunk[][], rulings: readonly Ruling[], vocabulary
   const cut = findColumns(rows);
   if (!cut || !looksTabular(run, rows, cut, wideRules.length > 0)) return undefined;
   const edges = wideRules.map((line) => line.at).filter((y) => y > box.y0 && y < box.y1);
-  const read = readAligned(
-    rows,
-    { edges, rowRules: edges.length >= 3 },
-    rules.filter((line) => !wideRules.includes(line)),
-    vocabulary,
-  );
-  if (!read || read.grid.rows.length < 2 || isSparse(read.grid)) return undefined;
-  return { box, grid: read.grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) };
+  const heads = rules.filter((line) => !wideRules.includes(line));
+  const grid = readCut(rows, cut, { edges, rowRules: edges.length >= 3 }, heads, vocabulary);
+  if (grid.rows.length < 2 || isSparse(grid)) return undefined;
+  return { box, grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) };
 }
 
 /** Labels strewn over a chart fill few cells of the grid that they seem to make. */
