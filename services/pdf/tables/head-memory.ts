@@ -19,9 +19,7 @@ export class HeadMemory {
   /** The columns of the table that began with the same words, where it had more than `columns` (fixtures/pdf/table-broken-rows.pdf). */
   recall(rows: readonly TextRow[], x0: number, width: number, columns: number): ColumnCut | undefined {
     const text = headText(rows);
-    const known = this.#heads.find(
-      (head) => head.text === text && Math.abs(head.width - width) < width * SAME_WIDTH,
-    );
+    const known = this.#heads.find((head) => head.text === text && Math.abs(head.width - width) < width * SAME_WIDTH);
     return known && known.cut.separators.length + 1 > columns ? shift(known.cut, x0) : undefined;
   }
 

@@ -1,4 +1,5 @@
 // Says what a row of a table costs by where its cells stand, while lines are added to it one by one: the reading of rows asks for every stretch of lines.
+// Made by hand, what needs its rules: rows.test.ts.
 import type { Word } from '../source/page-model.ts';
 
 /** Where the cells of one row stand against each other. */
@@ -10,6 +11,7 @@ const COST = {
   misaligned: 0.7,
   /** A row without a cell, of which each column is its share. */
   empty: 1,
+  /** A row whose first column is empty, and one with a label there. */
   noLabel: 0.6,
   label: -0.2,
 } as const;

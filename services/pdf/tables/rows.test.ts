@@ -223,3 +223,197 @@ test('a change of size between two lines of a cell ends its row as a change of w
   assert.equal(joined(linesOf(cells)), '01 2');
   assert.equal(joined(lines), '0 1 2');
 });
+
+/** Two lines of a label that fill their column and of which no letter tells that they are one. */
+const SPRINGS = 'Gulls that come in springs';
+const WINTERS = 'Or autumns and all winters';
+
+test('a head wraps where no row below needs to: above a drawn line, or above the first figures', () => {
+  const head = [
+    [SPRINGS, 'Seen'],
+    [WINTERS, ''],
+  ];
+  const words = [...head, ['Gull', 'few'], ['Tern', 'many']];
+  assert.equal(read(words), '0 1 2 3', 'no head');
+  assert.equal(read(words, { bands: [0, 0, 1, 1] }), '01 2 3');
+  assert.equal(read([...head, ['Gull', '4'], ['Tern', '12']]), '01 2 3');
+  const late = [['Coot', 'few'], ['Rail', 'none'], ['Teal', 'many'], ['Knot', 'some'], ...words];
+  assert.equal(read([...late, ['Smew', '4']]), '0 1 2 3 4 5 6 7 8', 'figures after many lines');
+});
+
+test('no line goes on from the row over a drawn line, and what stands there tells nothing of how cells wrap', () => {
+  const cells = [
+    ['Gulls that come to us', '41'],
+    ['lamplighters and others', '12'],
+    ['Terns that come by us', '9'],
+    ['Islands of the old bay', ''],
+    ['Coot', '7'],
+  ];
+  assert.equal(read(cells), '0 1 23 4');
+  assert.equal(read(cells, { bands: [0, 1, 2, 2, 2] }), '0 1 2 3 4');
+});
+
+test('how far apart lines stand is told by lines between the same two drawn lines that do not overlap', () => {
+  const cells = [
+    ['Bird', 'Spring', 'Autumn'],
+    [SPRINGS, '41', '57'],
+    [WINTERS, '', ''],
+    ['Tern', '12', '9'],
+  ];
+  assert.equal(read(cells, { ys: [0, 20, 32, 44], bands: [0, 1, 1, 1] }), '0 1 2 3', 'white space at a drawn line');
+  const labelled = [
+    ['', 'seen in each'],
+    ['Gull', ''],
+    ['', 'month of it'],
+    ['Tern of the bay', 'seen in each'],
+    ['islands', 'month of it'],
+  ];
+  assert.equal(read(labelled, { ys: [0, 6.5, 13, 26, 39] }), '012 34', 'a label at half height');
+});
+
+test('where rows stand apart, lines that are tight are of one row', () => {
+  const cells = [
+    [SPRINGS, '41', '57'],
+    [WINTERS, '', ''],
+    ['Tern', '12', '9'],
+    ['Coot', '3', '4'],
+  ];
+  assert.equal(read(cells), '0 1 2 3', 'all as tight');
+  assert.equal(read(cells, { ys: [0, 12, 30, 48] }), '01 2 3');
+  const looser = [['Rail', '7', '8'], ...cells];
+  assert.equal(read(looser, { ys: [0, 12, 26.4, 40.8, 55.2] }), '0 1 2 3 4', 'not quite as tight');
+});
+
+test('a cell that reads on tells how its column wraps, but not one that had room above, and no other column', () => {
+  const rest = [
+    [SPRINGS, '7'],
+    [WINTERS, ''],
+    ['Coot', '3'],
+  ];
+  assert.equal(read([['Gulls that come to the bay', '41'], ['and rest on its islands', ''], ...rest]), '01 23 4');
+  assert.equal(read([['Gull', '41'], ['and tern', ''], ...rest]), '0 1 2 3 4', 'it had room');
+  const remarks = [
+    ['Gull', 'seen in every single month of'],
+    ['', 'the long year in all our bays'],
+  ];
+  assert.equal(read([...remarks, ...rest]), '01 2 3 4', 'another column');
+});
+
+test('names of which three and more take a second line, none with room on the first, wrap', () => {
+  const names = (first: string) => [
+    ['Rail', '2'],
+    ...['41', '12', '7'].flatMap((figure) => [
+      [first, figure],
+      [WINTERS, ''],
+    ]),
+  ];
+  assert.equal(read(names('Gulls that come here in springs')), '0 12 34 56');
+  assert.equal(read(names(SPRINGS)), '0 1 2 3 4 5 6', 'room up to the next column');
+});
+
+test('a cell goes on one piece in its own columns, not a part of a wider cell, a wider one, or two pieces', () => {
+  const under = (...second: string[]) =>
+    read([['Bird', '>Counted in this year', ''], second, ['Gull', '41', '57'], ['Tern', '12', '9']]);
+  assert.equal(under('', '>of all the keepers', ''), '01 2 3');
+  assert.equal(under('', 'of spring', ''), '0 1 2 3');
+  assert.equal(under('', '', 'of autumn'), '0 1 2 3');
+  const lines = linesOf([
+    ['Gulls that', 'few'],
+    ['of the bay', ''],
+  ]);
+  const beside = { words: line(70, 0, 'Coots', PLAIN, 3), from: 0, to: 0 };
+  const pieces = lines.map((one, n) => (n === 0 ? { ...one, cells: [...one.cells, beside] } : one));
+  assert.deepEqual(groupLines(lines, 2, [0, 0]), [[0, 1]]);
+  assert.deepEqual(groupLines(pieces, 2, [0, 0]), [[0], [1]]);
+});
+
+test('words under a figure go on its cell, and a year under words, but no figure under the head of its column', () => {
+  assert.equal(
+    read([
+      ['Gulls that come to the bay', '41'],
+      ['and rest on its islands', 'lighthouses'],
+      ['Tern', '12'],
+    ]),
+    '01 2',
+  );
+  assert.equal(
+    read([
+      ['Gull', 'seen since'],
+      ['', '1931'],
+      ['Tern', 'few'],
+    ]),
+    '01 2',
+  );
+  const figures = [
+    ['Gull', '41', '57'],
+    ['Tern', '12', '9'],
+    ['Coot', '3', '4'],
+  ];
+  assert.equal(read([['Bird', 'Counted', 'Counted'], ['', 'Springs', 'Autumns'], ...figures]), '01 2 3 4');
+});
+
+test('a word or a span of years that is broken goes on, whatever room it had', () => {
+  assert.equal(
+    read([
+      ['Gull', '1931–'],
+      ['', '32'],
+      ['Tern', 'few years'],
+    ]),
+    '01 2',
+  );
+});
+
+test('where a column holds one word a line, the second had no room and goes on', () => {
+  assert.equal(
+    read([
+      ['Bridled', '41'],
+      ['Guillemots', ''],
+      ['Tern', '12'],
+    ]),
+    '01 2',
+  );
+});
+
+test('white space in a column ends a row: its next line is another cell', () => {
+  assert.equal(
+    read([
+      ['Gulls that come to us', 'seen'],
+      ['and go over the bay', ''],
+      ['terns that come by us', 'heard'],
+    ]),
+    '01 2',
+  );
+});
+
+test('a row does not end where a cell reads on, though a short label had room', () => {
+  assert.equal(
+    read([
+      ['Herring', 'seen by the keepers', '41'],
+      ['Gull', 'of the lighthouse', ''],
+      ['Black-headed gull', 'few', '12'],
+    ]),
+    '01 2',
+  );
+});
+
+test('a line without a label is of the row above it; a label at half height has lines above and below it', () => {
+  assert.equal(
+    read([
+      ['Tern', 'few'],
+      ['Gull', 'Seen in the spring time'],
+      ['', 'Heard in autumn nights'],
+    ]),
+    '0 12',
+  );
+  assert.equal(
+    read([
+      ['', 'Seen in the bays'],
+      ['Gull', 'Heard from quays'],
+      ['', 'Noted on islands'],
+      ['', 'Seen in the moor'],
+      ['Tern', 'Heard from hills'],
+      ['', 'Noted on springs'],
+    ]),
+    '012 345',
+  );
+});

@@ -64,7 +64,7 @@ interface Sheet {
 interface ColumnSheet {
   /** Width of its widest line: what fits in that had room. */
   widest: number;
-  /** Width up to its neighbours' text: what does not fit in that had no room. */
+  /** Width up to the next column's text: what does not fit in that had no room. */
   space: number;
   /** Some line has more than one word. */
   wordy: boolean;
@@ -200,7 +200,7 @@ function columnSheets(lines: readonly CellLine[], columns: number, pairs: readon
   return sheets;
 }
 
-/** Lines with nothing but a label, none of which would have had room on the line above it, or none on the one below: no headings of groups. */
+/** Lines with one cell alone, as a label, none of which would have had room on the line above it, or none on the one below: no headings of groups. */
 function wrapsEvenly(lines: readonly CellLine[], pairs: readonly Stacked[], sheet: ColumnSheet): boolean {
   const alone = (n: number) => lines[n]?.cells.length === 1;
   const above = pairs.filter((pair) => alone(pair.line));
