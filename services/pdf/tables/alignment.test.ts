@@ -61,6 +61,41 @@ test('heads at the left and figures at the right of one column are one; labels l
   assert.equal(columns(one), 2, 'one label');
 });
 
+test('a gap inside a few cells is no column where a line of text runs over it, nor is a mark before one row', () => {
+  const remarks = [
+    ...at(times(5, 'Gull', 'few', ''), [100, 200, 270]),
+    ...at(times(3, 'Tern', 'seen', 'twice'), [100, 200, 270], TOP + 70),
+    ...at([['Coot', 'counted from the old light', '']], [100, 200, 270], TOP + 112),
+  ];
+  assert.equal(columns(remarks), 2);
+  assert.equal(columns(at([['*', 'Gull', '41'], ...times(8, '', 'Tern', '12')], [60, 100, 200])), 2);
+});
+
+test('a head between two columns that no row has both of is of the nearer one', () => {
+  const headed = (x: number) =>
+    read([
+      ...at([['No', 'Seen']], [20, x]),
+      ...at(
+        BIRDS.slice(1).map((row, n) => [`${n + 1}`, row[0] ?? '', row[1] ?? '']),
+        [20, 100, 300],
+        TOP + 14,
+      ),
+    ])?.slice(0, 2);
+  assert.deepEqual(headed(240), [
+    ['No', '', 'Seen'],
+    ['1', 'Gull', '41'],
+  ]);
+  assert.deepEqual(headed(150), [
+    ['No', 'Seen', ''],
+    ['1', 'Gull', '41'],
+  ]);
+});
+
+test('a heading of a group that stands between two columns is of both', () => {
+  const body = (y: number) => at(times(2, 'Gull', '41'), [100, 300], y);
+  assert.deepEqual(read([...body(TOP), ...line(195, TOP + 28, 'Summer'), ...body(TOP + 42)])?.[2], ['Summer 2']);
+});
+
 test('the lines of a label that wraps show how far its column reaches', () => {
   const words = [...birds(), ...rows([100], TOP + 56, [['and the rest of it']])];
   const [first] = findColumns(textRows(words))?.separators ?? [];
@@ -81,6 +116,31 @@ test('words over a separator span, and a rule under a head says how far, but not
   assert.deepEqual(under(195, 330, TOP + 40), ['Bird', 'Seen', ''], 'far below');
   assert.deepEqual(under(60, 330), ['Bird', 'Seen 2'], 'over its neighbour');
   assert.deepEqual(under(95, 140), ['Bird', 'Seen', ''], 'under its neighbour');
+});
+
+test('a rule over two columns is so however far the heads reach that span them', () => {
+  const xs = [100, 200, 260, 320];
+  const words = [
+    ...line(100, TOP - 28, 'Bird'),
+    ...line(205, TOP - 28, 'Counted from the old lighthouses', undefined, 3),
+    ...line(245, TOP - 14, 'Spring'),
+    ...at([['', 'Day', 'Night', 'All'], ...times(8, 'Gull', '41', '57', '98')], xs),
+  ];
+  assert.deepEqual(read(words, { rules: [rule(TOP - 11, 195, 275)] })?.slice(0, 3), [
+    ['Bird', 'Counted from the old lighthouses 3'],
+    ['Spring 2', 'All'],
+    ['Day', 'Night'],
+  ]);
+});
+
+test('where the label of a row stands lower than its first cell, the row begins with the label all the same', () => {
+  const cells = [
+    ['Bird', 'Seen'],
+    ['', 'Many'],
+    ['Gull', 'Few'],
+    ['Tern', 'None'],
+  ];
+  assert.deepEqual(read(at(cells), { edges: [TOP + 4, TOP + 32], rowRules: true })?.[1], ['Gull', 'Many Few']);
 });
 
 test('where each row has a line of its own, all between two lines is one row, unless figures are stacked there', () => {

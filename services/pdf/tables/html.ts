@@ -1,4 +1,4 @@
-// Writes a table grid as HTML.
+// Writes a table grid as HTML (html.test.ts).
 import type { TableGrid } from '../layout/blocks.ts';
 
 export function tableHtml(grid: TableGrid): string {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellTexts, line, pageOf, rows, rule } from '#test/harness/documents/pdf-pages.ts';
-import { buildChunks } from '../layout/lines.ts';
+import { buildChunks, chunkText } from '../layout/lines.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { splitTables } from './whitespace.ts';
 
@@ -98,4 +98,66 @@ test('columns of long cells without a line are prose', () => {
   const cells = times(4, 'the old gulls of bay', 'rest on the quay all', 'day until it is dark');
   assert.equal(count(at(TOP, cells, [60, 200, 340])), 0);
   assert.equal(count(at(TOP, cells, [60, 200, 340]), [rule(TOP + 4, 55, 440)]), 1);
+});
+
+test('two rows and the second line of a label are two rows', () => {
+  const words = [...at(TOP, BIRDS.slice(0, 2)), ...line(200, TOP + 26, 'of the bay', undefined, 3)];
+  assert.equal(count(words), 0);
+  assert.equal(count(words, [WIDE]), 1, 'with a line');
+});
+
+test('text above and below a table stays', () => {
+  const words = [...line(200, TOP - 50, 'Counts'), ...at(TOP), ...line(200, TOP + 80, 'Sources')];
+  const parts = splitTables(buildChunks(words), pageOf(words), new Set());
+  const told = parts.map(({ table, chunks = [] }) =>
+    table ? 'table' : chunks.map((chunk) => chunkText(chunk.words)).join(' '),
+  );
+  assert.deepEqual(told, ['Counts', 'table', 'Sources']);
+});
+
+test('a line over the table or under it parts no rows, and one from edge to edge is of no one cell', () => {
+  const cells = [
+    ['Bird', 'Spring', 'Autumn'],
+    ['Gull', 'Many', 'Few'],
+    ['Tern', 'Some', 'None'],
+    ['Coot', 'One', 'Two'],
+  ];
+  const lines = (...ys: readonly number[]) => found(at(TOP, cells), [...ys.map((y) => rule(TOP + y, 195, 440))]);
+  assert.deepEqual(lines(4, 32), [cells]);
+  assert.deepEqual(lines(-12, 4, 32), [cells], 'over it');
+  assert.deepEqual(lines(4, 32, 48), [cells], 'under it');
+  const sums = [...BIRDS.slice(0, 2), ['Tern', '12', ''], ['Sum', '53', '57']];
+  assert.deepEqual(found(at(TOP, sums), [rule(TOP + 32, 195, 440)]), [sums], 'over a sum');
+});
+
+test('a cell that stands alone in its column makes no table of a list of terms', () => {
+  const terms = (third: string) => [
+    ['Gull', 'Grey and white', ''],
+    ['Tern', 'White and grey', third],
+    ['Coot', 'Black all over', third],
+    ['Rail', 'Seen by no one', 'Rare'],
+  ];
+  assert.equal(count(at(TOP, terms(''))), 0);
+  assert.equal(count(at(TOP, terms('Common'))), 1);
+});
+
+test('two lines whose pieces have no column in common are no table, though a line is drawn between them', () => {
+  const xs = [200, 260, 320, 380];
+  assert.equal(
+    count(
+      at(
+        TOP,
+        [
+          ['Gull', 'seen', '', ''],
+          ['', '', 'Tern', 'heard'],
+        ],
+        xs,
+      ),
+      [WIDE],
+    ),
+    0,
+  );
+  const six = at(TOP, [['Gull', 'Tern', 'Coot', 'Teal', 'Rail', 'Knot']], [200, 240, 280, 320, 360, 400]);
+  const two = rows([205, 325], TOP + 14, [['counted in springs', 'and in the autumns']], 14);
+  assert.equal(count([...six, ...two], [WIDE]), 0);
 });

@@ -29,19 +29,21 @@ export function splitTables(chunks: readonly Chunk[], page: PageContent, vocabul
   let i = 0;
   while (i < rows.length) {
     const row = rows[i] as Chunk[];
-    const end = row.length >= 2 ? runEnd(rows, i) : i;
-    const table = end > i ? readRun(rows.slice(i, end), page.rulings, vocabulary) : undefined;
+    if (row.length < 2) {
+      text.push(...row);
+      i++;
+      continue;
+    }
+    const end = runEnd(rows, i);
+    const run = rows.slice(i, end);
+    const table = readRun(run, page.rulings, vocabulary);
     if (table && !holdsCurve(page, table.box) && !liesOnPicture(page, table.box)) {
       if (text.length > 0) parts.push({ chunks: text });
       text = [];
       parts.push({ table });
-      i = end;
-    } else {
-      text.push(...row);
-      i++;
       // A run that was refused is refused whole: its tail is not tried again row by row.
-      while (i < end) text.push(...(rows[i++] as Chunk[]));
-    }
+    } else text.push(...run.flat());
+    i = end;
   }
   if (text.length > 0) parts.push({ chunks: text });
   return parts;
