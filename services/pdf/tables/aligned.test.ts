@@ -36,6 +36,7 @@ test('two long rules of one width bound a table, lines cut by gaps make it', () 
   );
   const short = { rulings: [rule(TOP - 10, 100, 150), rule(TOP + 32, 100, 150)] };
   assert.equal(found(narrow, short).length, 0, 'short rules');
+  assert.equal(found(narrow, { rulings: [rule(TOP - 10, 100, 180), rule(TOP + 32, 100, 180)] }).length, 1);
   assert.equal(ruled(at([['Gull', '41', '57']]), TOP - 10, TOP + 32).length, 0, 'one row');
   assert.equal(ruled(prose(100, TOP, 3), TOP - 10, TOP + 32).length, 0, 'prose');
   const one = [
@@ -144,6 +145,8 @@ test('rules are of one table where both ends agree; a table between heavy rules 
   assert.equal(found(at(), { rulings: apart }).length, 0, 'ends apart');
   const near = [rule(TOP - 10, 100, 400), rule(TOP + 4, 105, 400), rule(TOP + 32, 100, 405)];
   assert.deepEqual(found(at(), { rulings: near }), [BIRDS], 'ends nearly the same');
+  for (const other of [rule(TOP + 32, 105, 400), rule(TOP + 32, 100, 405)])
+    assert.deepEqual(found(at(), { rulings: [rule(TOP - 10, 100, 400), other] }), [BIRDS]);
   const upright = [...rules(TOP - 10).rulings, { ...rule(TOP + 32, 100, 400), horizontal: false }];
   assert.equal(found(at(), { rulings: upright }).length, 0, 'an upright line');
   const weights = (heavy: number, below: number) =>
@@ -166,6 +169,7 @@ test('bars and cells of bars are of a size with rows of text, wide together, and
     [102, 117, 132],
   );
   assert.equal(found(slim, bars(2, { x1: 145 })).length, 0, 'a narrow table');
+  assert.equal(found(slim, bars(2, { x1: 180 })).length, 1, 'a wider one');
   const heat = bars(1).regions.concat(
     Array.from({ length: 13 }, (_, n) => painted(100, TOP + 32 + n * 28, 400, TOP + 46 + n * 28, 0xeeee00 + n)),
   );
@@ -176,6 +180,8 @@ test('bars and cells of bars are of a size with rows of text, wide together, and
   );
   const boxes = [0, 1].map((n) => painted(100, TOP + 4 + n * 180, 400, TOP + 172 + n * 180, GREY));
   assert.equal(found(tall, { regions: boxes }).length, 0, 'tall boxes');
+  const high = [0, 1].map((n) => painted(100, TOP + n * 240, 400, TOP + 120 + n * 240, GREY));
+  assert.equal(found(rows(AXES, TOP + 60, BIRDS, 120), { regions: high })[0]?.length, 3, 'high rows');
   const turned = bars(2).regions.flatMap(({ box, color }) => [
     painted(202, box.y0, 400, box.y1, color),
     painted(100, box.y0, 199, box.y1, color),

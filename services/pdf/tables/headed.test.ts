@@ -82,6 +82,7 @@ test('a heading in another type is no part of the head; the table reaches to the
   assert.equal(found(birds(), [{ ...UNDER, horizontal: false }]).length, 0, 'an upright line');
   const drawing = Array.from({ length: 200 }, (_, n) => rule(500 + n, 20, 150));
   assert.equal(found(birds(), [UNDER, ...drawing]).length, 0, 'a drawing');
+  assert.equal(found(birds(), [UNDER, ...drawing.slice(0, 150)]).length, 1, 'lines elsewhere');
 });
 
 test('a table that is set close under another takes none of its rows for its head', () => {

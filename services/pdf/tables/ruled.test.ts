@@ -46,6 +46,7 @@ test('a box, a row of boxes, a drawing, and a grid with next to no text are no t
   assert.equal(found(birds(), level(YS)).length, 0, 'no upright line');
   const many = [...GRID, ...Array.from({ length: 2_500 }, (_, n) => rule(700, n, n + 1))];
   assert.equal(found(birds(), many).length, 0, 'a drawing');
+  assert.equal(found(birds(), many.slice(0, 2_000)).length, 1, 'many lines elsewhere');
   assert.equal(found(birds(), [...level([300, 360]), ...down(XS)].slice(0, 3)).length, 0, 'three lines');
   assert.equal(found(rows(AXES, 313, [['Gull', '41', '']], 20), GRID).length, 0, 'two words');
   const first = BIRDS.map((row) => row.slice(0, 1));
@@ -229,14 +230,14 @@ test('a table that is drawn inside a cell is read with the cell', () => {
 test('cells that have a border each are the cells of one grid', () => {
   const borders = [
     ...level(
-      YS.flatMap((y) => [y - 1, y + 1]),
-      99,
-      401,
+      YS.flatMap((y) => [y - 1.5, y + 1.5]),
+      98,
+      402,
     ),
     ...down(
-      XS.flatMap((x) => [x - 1, x + 1]),
-      299,
-      361,
+      XS.flatMap((x) => [x - 1.5, x + 1.5]),
+      298,
+      362,
     ),
   ];
   assert.deepEqual(found(birds(), borders), [BIRDS]);
@@ -364,4 +365,21 @@ test('a head over two columns of figures, with its own mark, spans them', () => 
     ['Bird 1x1', 'Seen in 1990s * 2x1'],
     ['Gull 1x1', '10 1x1', '30 1x1'],
   ]);
+});
+
+test('lines that end a hair before the next are one grid, tables a line of small type apart are two', () => {
+  const pieces = (ends: readonly number[]) => ends.slice(1).map((end, n) => [(ends[n] ?? 0) + 2.5, end - 2.5] as const);
+  const uprights = pieces(YS).flatMap(([y0, y1]) => down(XS, y0, y1));
+  assert.deepEqual(found(birds(), [...level(YS), ...uprights]), [BIRDS]);
+  const levels = pieces(XS).flatMap(([x0, x1]) => level(YS, x0, x1));
+  assert.deepEqual(found(birds(), [...levels, ...down(XS)]), [BIRDS]);
+  const ports = [
+    ['Port', 'One', 'Two'],
+    ['Oban', '1', '2'],
+    ['Mull', '3', '4'],
+  ];
+  const below = [...level(YS.map((y) => y + 64)), ...down(XS, 364, 424)];
+  assert.deepEqual(found([...birds(), ...rows(AXES, 377, ports, 20)], [...GRID, ...below]), [BIRDS, ports]);
+  const beside = [...level(YS, 404, 554), ...down([404, 454, 504, 554])];
+  assert.deepEqual(found([...birds(), ...rows([409, 459, 509], 313, ports, 20)], [...GRID, ...beside]), [BIRDS, ports]);
 });

@@ -42,6 +42,7 @@ test('cells side by side, painted in few colours and neither specks nor threads,
   );
   const heat = Array.from({ length: 13 }, (_, n) => row(TOP - 10 + n * 14, TOP + 4 + n * 14, XS, 0xeeee00 + n)).flat();
   assert.equal(found(birds(), heat).length, 0, 'colours by value');
+  assert.equal(found(birds(), heat.slice(0, 30)).length, 1, 'ten colours of rows');
   assert.equal(found(birds(), [painted(100, TOP - 10, 400, TOP + 4)]).length, 0, 'one piece');
   const apart = [painted(100, TOP - 10, 195, TOP + 4), painted(205, TOP - 10, 400, TOP + 4)];
   assert.equal(found(birds(), apart).length, 0, 'not side by side');
@@ -102,8 +103,11 @@ test('the table goes on over unpainted lines until white space, a line over its 
   const next = TOP + 56;
   const coot = (y: number) => rows(AXES, y, [['Coot', '7', '8']]);
   assert.equal(height(coot(next)), 5);
+  assert.equal(height(coot(next + 16)), 5, 'a little white space');
   assert.equal(height(coot(next + 20)), 4, 'white space');
   assert.equal(height(coot(next + 20), [rule(next + 30, 98, 402)]), 5, 'with a line below it');
+  assert.equal(height(coot(next + 31), [rule(next + 41, 98, 402)]), 5, 'with a line further below');
+  assert.equal(height(coot(next + 51), [rule(next + 61, 98, 402)]), 4, 'with a line far below');
   assert.equal(height(coot(next + 20), [rule(next + 30, 98, 250)]), 4, 'with a short line below it');
   assert.equal(height(line(105, next, 'Counted from the lighthouses', undefined, 3)), 4, 'over its columns');
   const above = (words: Word[]) => found([...words, ...birds()], HEAD)[0]?.[0]?.[0];
@@ -129,6 +133,8 @@ test('a paragraph painted at the top of its cell is none; cells beside, above an
 test('cells of one row begin at nearly one height and meet, threads and crowds of cells are none', () => {
   const uneven = HEAD.map(({ box }, n) => painted(box.x0, box.y0 - n * 0.6, box.x1, box.y1));
   assert.deepEqual(found(birds(), uneven), [BIRDS]);
+  const hairs = HEAD.map(({ box }) => painted(box.x0 + 1.2, box.y0, box.x1, box.y1));
+  assert.deepEqual(found(birds(), hairs), [BIRDS], 'hairs between them');
   const apart = XS.slice(0, 3).map((x) => painted(x, TOP - 10, x + 90, TOP + 4));
   assert.equal(found(birds(), apart).length, 0, 'gaps');
   assert.equal(found(birds(), row(TOP - 5, TOP)).length, 0, 'threads behind the text');
@@ -138,6 +144,7 @@ test('cells of one row begin at nearly one height and meet, threads and crowds o
     return painted(x, y, x + 13, y + 8);
   });
   assert.equal(found(birds(), [...HEAD, ...crowd]).length, 0, 'a crowd');
+  assert.equal(found(birds(), [...HEAD, ...crowd.slice(0, 1_100)]).length, 1, 'many cells');
 });
 
 test('rows are of one table where their ends agree and one parts the columns of the other', () => {
@@ -225,13 +232,16 @@ test('a row that is painted in other columns stands in one table, with no second
 
 test('cells that are painted on a tinted ground are cells', () => {
   assert.deepEqual(found(birds(), [painted(90, TOP - 20, 410, TOP + 60), ...HEAD]), [BIRDS]);
+  const two = BIRDS.map((cells) => cells.slice(0, 2));
+  const ground = painted(95, TOP - 12, 395, TOP + 50);
+  assert.deepEqual(found(rows([105, 295], TOP, two), [ground, ...row(TOP - 10, TOP + 4, [100, 290, 390])]), [two]);
 });
 
 test('rows that are painted nearly edge to edge have the same columns', () => {
   const regions = [0, 14, 28, 42].flatMap((y, n) =>
     row(TOP - 10 + y, TOP + 4 + y, n % 2 ? XS : [100, 201.2, 301.2, 400]),
   );
-  const close = rows([105, 200.6, 305], TOP, BIRDS.slice(0, 2)).concat(rows(AXES, TOP + 28, BIRDS.slice(2)));
+  const close = rows([105, 200.1, 305], TOP, BIRDS.slice(0, 2)).concat(rows(AXES, TOP + 28, BIRDS.slice(2)));
   assert.deepEqual(found(close, regions), [BIRDS]);
 });
 
