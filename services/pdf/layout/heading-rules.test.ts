@@ -1,7 +1,18 @@
 // Holds each rule that tells a heading from text, and sets its level, on a page made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BOLD, blocksOf, filled, ITALIC, line, MONO, PLAIN, prose, sized } from '#test/harness/documents/pdf-pages.ts';
+import {
+  BOLD,
+  blocksOf,
+  filled,
+  ITALIC,
+  line,
+  MONO,
+  PLAIN,
+  prose,
+  rows,
+  sized,
+} from '#test/harness/documents/pdf-pages.ts';
 import type { TextStyle, Word } from '../source/page-model.ts';
 
 /** Prose, then lines in a style with `above` points from the prose's last baseline and 30 points below, then prose. */
@@ -145,4 +156,24 @@ test('five points of a slide in one large type are no headings, four are', () =>
   ];
   assert.equal(heads(slide(5)).length, 1);
   assert.equal(heads(slide(4)).length, 5);
+});
+
+test('headings one below the other are as many, where each stands further off than the lines of a text would', () => {
+  const three = ['Chapter 3', 'The birds of the island', '3.1 Those that breed'];
+  const all = (pace: number) => heads(between(three, sized(16), 40, pace)).length;
+  assert.equal(all(36), 3);
+  assert.equal(all(19), 1, 'lines of one heading');
+});
+
+test('text between large tables in smaller type is text', () => {
+  const cells = Array.from({ length: 9 }, (_, n) => ['Great-crested-grebe', 'Podiceps-cristatus', `1${n}`]);
+  const words = [
+    ...line(50, 80, 'The old light', sized(16)),
+    ...prose(50, 110, 6),
+    ...line(50, 210, 'Counted by the keeper'),
+    ...rows([50, 190, 310], 240, cells, 14, sized(8)),
+    ...line(50, 400, 'With thanks to the pilots'),
+    ...rows([50, 190, 310], 430, cells, 14, sized(8)),
+  ];
+  assert.deepEqual(heads(words), ['1 The old light']);
 });

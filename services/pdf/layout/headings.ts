@@ -20,6 +20,9 @@ interface BodyStyle {
   italic: boolean;
 }
 
+/** What a letter of a table counts beside one of text: tables may be set smaller than the text between them. */
+const TABLE_WEIGHT = 0.3;
+
 /** The style of most of the document's characters. */
 export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
   const counts = new Map<string, { count: number; style: BodyStyle }>();
@@ -40,7 +43,8 @@ export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
     if (entry.style.font === '') entry.style = style;
     // A page may be a heading and a table.
     // References at the end of a text may be longer than what is left of it on their page (fixtures/pdf/references.pdf).
-    entry.count += draft.kind === 'table' ? draft.letters : draft.text.length * (draft.kind === 'item' ? 0.5 : 1);
+    entry.count +=
+      draft.kind === 'table' ? draft.letters * TABLE_WEIGHT : draft.text.length * (draft.kind === 'item' ? 0.5 : 1);
     counts.set(key, entry);
   }
   let best: { count: number; style: BodyStyle } | undefined;

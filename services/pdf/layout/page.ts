@@ -204,7 +204,13 @@ function grow(box: Box, by: number): Box {
 }
 
 function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Vocabulary, bodySize: number): Draft[] {
-  const context = { pageIndex: upright.page.index, vocabulary, column: column.box, toPage: upright.toDisplayed };
+  const context = {
+    pageIndex: upright.page.index,
+    vocabulary,
+    column: column.box,
+    bodySize,
+    toPage: upright.toDisplayed,
+  };
   const drafts: Draft[] = [];
   let chunks: Chunk[] = [];
   const flush = () => {
@@ -254,6 +260,7 @@ function draftSideways(
       pageIndex: page.index,
       vocabulary,
       column: boundingBox(lines.map((line) => line.box)),
+      bodySize: Infinity,
       toPage: back,
     });
   });

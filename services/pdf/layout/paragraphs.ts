@@ -22,6 +22,9 @@ export interface Line {
   formula?: FormulaRow;
 }
 
+/** Type this much larger than the text's is a heading's. */
+const LARGER = 1.12;
+
 /** Lines of a column: formulas that stand alone are one line each. */
 export function makeLines(chunks: readonly Chunk[], rulings: readonly Ruling[], bodySize: number): Line[] {
   const bars = rulings.filter((one) => one.horizontal);
@@ -51,7 +54,7 @@ export function makeLine(chunks: readonly Chunk[], bodySize = Infinity, bars: re
   const second = chunk.words[1];
   const allBold = bold >= letters * 0.9;
   const read = first && second ? readMarker(first.text) : undefined;
-  const marker = read && read.style !== 'bullet' && (allBold || chunk.size > bodySize * 1.12) ? undefined : read;
+  const marker = read && read.style !== 'bullet' && (allBold || chunk.size > bodySize * LARGER) ? undefined : read;
   return {
     words: foldInlineFormulas(chunk.words, chunk.baseline, chunk.size, bars),
     box: chunk.box,
@@ -81,7 +84,10 @@ interface ColumnMeasure {
   leading: Map<number, number>;
 }
 
-function measure(lines: readonly Line[]): ColumnMeasure {
+/** Distance of baselines, in type sizes, where no text shows one. */
+const USUAL_LEADING = 1.35;
+
+function measure(lines: readonly Line[], bodySize: number): ColumnMeasure {
   const rights = lines.map((line) => line.box.x1).sort((a, b) => a - b);
   const lefts = lines.map((line) => line.box.x0).sort((a, b) => a - b);
   const gaps = new Map<number, number[]>();
@@ -103,6 +109,10 @@ function measure(lines: readonly Line[]): ColumnMeasure {
     // The lower third: space between paragraphs widens the upper ones.
     leading.set(key, list[Math.floor((list.length - 1) * 0.33)] ?? key * 1.2);
   }
+  // Larger lines may be headings one below the other, none of which wraps: then the distances are those between headings.
+  const text = Math.round(bodySize);
+  const most = (leading.get(text) ?? text * USUAL_LEADING) / text;
+  for (const [key, usual] of leading) if (key > bodySize * LARGER) leading.set(key, Math.min(usual, key * most));
   return {
     left: lefts[Math.floor(lefts.length * 0.1)] ?? 0,
     right: rights[Math.floor((rights.length - 1) * 0.95)] ?? 0,
@@ -116,8 +126,8 @@ const CODE_GAP = 3;
 type Break = 'none' | 'paragraph';
 
 /** Groups of lines, one a paragraph. */
-export function groupLines(lines: readonly Line[]): Line[][] {
-  const column = measure(lines);
+export function groupLines(lines: readonly Line[], bodySize: number): Line[][] {
+  const column = measure(lines, bodySize);
   const groups: Line[][] = [];
   let group: Line[] = [];
   for (const line of lines) {
@@ -234,6 +244,8 @@ export interface ParagraphContext {
   pageIndex: number;
   vocabulary: Vocabulary;
   column: Box;
+  /** Type size of the document's text. */
+  bodySize: number;
   /** Maps a box of the layout frame to the displayed frame. */
   toPage: (box: Box) => Box;
 }
@@ -243,8 +255,8 @@ export function draftParagraphs(
   lines: readonly Line[],
   context: ParagraphContext,
 ): (TextDraft | ListItemDraft | CodeDraft | FormulaDraft)[] {
-  const groups = groupLines(lines);
-  const column = measure(lines);
+  const groups = groupLines(lines, context.bodySize);
+  const column = measure(lines, context.bodySize);
   return groups.map((group, index) => {
     const above = groups[index - 1]?.at(-1);
     const below = groups[index + 1]?.[0];

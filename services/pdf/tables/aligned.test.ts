@@ -1,7 +1,17 @@
 // Holds each rule that finds a table by rules above and below it, or by every other row's shading, on pages made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellTexts, filled, line, pageOf, painted, prose, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import {
+  cellTexts,
+  filled,
+  line,
+  PLAIN,
+  pageOf,
+  painted,
+  prose,
+  rows,
+  rule,
+} from '#test/harness/documents/pdf-pages.ts';
 import { buildChunks } from '../layout/lines.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from './aligned.ts';
@@ -317,4 +327,10 @@ test('an upright line says nothing of what the words beside it span', () => {
     table?.grid.rows.map((row) => row.map((cell) => cell.colspan).join('')),
     ['111', '111', '111', '111'],
   );
+});
+
+test('what stands under a table that a rule closes is none of its rows, wide as justification may open its spaces', () => {
+  const cells = [...BIRDS, ['Skua', '3', '5'], ['Petrel', '17', '22']];
+  const note = line(100, TOP + 80, 'NOTE: the count in the spring is of birds that breed on the island', PLAIN, 6);
+  assert.deepEqual(ruled([...at(cells), ...note], TOP - 10, TOP + 62), [cells]);
 });

@@ -7,7 +7,7 @@ import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, isTable, tableConfidence } from './grid.ts';
 import type { HeadMemory } from './head-memory.ts';
-import { findHeadedTables, rowsBelow } from './headed.ts';
+import { findHeadedTables, HEAD_LINES, rowsBelow } from './headed.ts';
 import { distinct, findShadedTables, paintedCells } from './shaded.ts';
 
 /** Ends of rules of one table agree to this, in points. */
@@ -220,8 +220,9 @@ function isRunningText(
 /** Rows of a head between two rules that no rule closes below: the table's body, up to the first line that is none of its rows. */
 function openBelow(run: readonly Word[][], last: number, words: readonly Word[]): Word[] {
   const filled = run.filter((band) => band.length > 0);
-  if (filled.length !== 1) return [];
-  return rowsBelow(textRows(filled.flat()), last, words).flatMap((row) => row.segments.flatMap(({ words }) => words));
+  const head = textRows(filled.flat());
+  if (filled.length !== 1 || head.length > HEAD_LINES) return [];
+  return rowsBelow(head, last, words).flatMap((row) => row.segments.flatMap(({ words }) => words));
 }
 
 /** The row next to the shading, where it is as near as the rows are high (aligned.test.ts: around shaded rows). */

@@ -8,7 +8,7 @@ import { type FoundTable, tableConfidence } from './grid.ts';
 
 /** Shortest line that closes a head, in points, and lines of one head. */
 const SHORTEST = 60;
-const HEAD_LINES = 4;
+export const HEAD_LINES = 4;
 /** Rules looked at on one page. */
 const MOST_RULES = 200;
 
