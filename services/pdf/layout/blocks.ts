@@ -8,8 +8,8 @@ export interface DraftStyle {
   monospace: boolean;
   /** No lower-case letter. */
   capitals: boolean;
+  /** Of its longest word. */
   font: string;
-  color: number;
 }
 
 interface DraftBase {
@@ -28,9 +28,8 @@ export interface TextDraft extends DraftBase {
   plainHtml: string;
   style: DraftStyle;
   lines: number;
-  /** White space above and below, in type sizes; Infinity at a column's edge. */
+  /** White space above, in type sizes; Infinity at a column's edge. */
   gapAbove: number;
-  gapBelow: number;
   /** It stands at the top or the bottom of its column. */
   firstInColumn: boolean;
   lastInColumn: boolean;

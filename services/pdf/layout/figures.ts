@@ -1,5 +1,6 @@
 // What OCR read in a picture as the HTML of its figure: a drawn table as a table, all else as the blocks that OCR saw, since a chart's labels stand in rows and are no table.
-import { boundingBox } from '../source/geometry.ts';
+// Pages made by hand that need its rules: figures.test.ts.
+import { type Box, boundingBox } from '../source/geometry.ts';
 import type { PageContent, ReadFigure, Word } from '../source/page-model.ts';
 import type { FoundTable } from '../tables/grid.ts';
 import { tableHtml } from '../tables/html.ts';
@@ -9,8 +10,13 @@ import { escapeHtml, type Vocabulary } from './inline.ts';
 import { buildChunks } from './lines.ts';
 import { meanConfidence } from './paragraphs.ts';
 
-/** The figure with its words. Boxes are those of the page. */
-export function draftFigure(page: PageContent, figure: ReadFigure, vocabulary: Vocabulary): FigureDraft {
+/** The figure with its words. */
+export function draftFigure(
+  page: PageContent,
+  figure: ReadFigure,
+  vocabulary: Vocabulary,
+  toDisplayed: (box: Box) => Box,
+): FigureDraft {
   const { words, rulings, box } = figure;
   const inside: PageContent = { ...page, words, rulings, regions: [], images: [], slants: [], figures: [] };
   const tables = findRuledTables(inside, buildChunks(words), [], vocabulary);
@@ -22,7 +28,7 @@ export function draftFigure(page: PageContent, figure: ReadFigure, vocabulary: V
   return {
     kind: 'figure',
     pageIndex: page.index,
-    box: boundingBox([box, ...words.map((word) => word.box)]),
+    box: toDisplayed(boundingBox([box, ...words.map((word) => word.box)])),
     ocr: meanConfidence([words]),
     html: parts.map((part) => part.html).join(''),
   };

@@ -1,4 +1,5 @@
 // Brings the halves of a paragraph together where notes at a column's foot, figures, captions and tables stand between them.
+// Pages made by hand that need its rules: floats.test.ts; files that do are named where the rule stands.
 import type { PagedBlock } from '#shared/document/document.ts';
 import type { Draft } from './blocks.ts';
 
@@ -13,37 +14,22 @@ export function findFootNotes(
 ): Set<Draft> {
   const notes = new Set<Draft>();
   const sizeOf = (draft: Draft | undefined) => {
-    if (!draft || headings.has(draft)) return 0;
-    return draft.kind === 'text' ? draft.style.size : draft.kind === 'item' ? draft.size : 0;
+    if (draft?.kind === 'item') return draft.size;
+    return draft?.kind === 'text' && !headings.has(draft) ? draft.style.size : Number.NaN;
   };
-  const isSmall = (draft: Draft | undefined) => {
-    const size = sizeOf(draft);
-    return size > 0 && size < bodySize * NOTE_SIZE;
-  };
-  for (let at = 1; at < drafts.length; at++) {
-    const above = drafts[at - 1] as Draft;
-    const first = drafts[at] as Draft;
-    if (!isSmall(first) || first.pageIndex !== above.pageIndex) continue;
-    if (above.kind !== 'text' || sizeOf(above) < bodySize * 0.95 || above.lastInColumn) continue;
-    let end = at;
-    while (
-      isSmall(drafts[end]) &&
-      drafts[end]?.pageIndex === first.pageIndex &&
-      !(end > at && startsColumn(drafts[end]))
-    )
-      end++;
-    const next = drafts[end];
-    const last = drafts[end - 1];
-    if (last?.kind === 'text' && !last.lastInColumn) continue;
-    if (next && next.pageIndex === first.pageIndex && !startsColumn(next)) continue;
-    for (const draft of drafts.slice(at, end)) notes.add(draft);
-    at = end;
+  for (const [n, above] of drafts.entries()) {
+    if (!(sizeOf(above) >= bodySize * 0.95)) continue;
+    let end = n + 1;
+    while (sizeOf(drafts[end]) < bodySize * NOTE_SIZE && !startsColumn(drafts[end], above.pageIndex)) end++;
+    if (startsColumn(drafts[end], above.pageIndex)) for (const note of drafts.slice(n + 1, end)) notes.add(note);
   }
   return notes;
 }
 
-function startsColumn(draft: Draft | undefined): boolean {
-  return draft?.kind === 'text' ? draft.firstInColumn : draft?.kind === 'table' || draft?.kind === 'figure';
+/** Whether what comes next on a page does not stand under what came before; the page may have ended. */
+function startsColumn(draft: Draft | undefined, pageIndex: number): boolean {
+  if (draft?.pageIndex !== pageIndex) return true;
+  return draft.kind === 'text' ? draft.firstInColumn : draft.kind === 'table' || draft.kind === 'figure';
 }
 
 /** A block and the blocks of its page in reading order, of which it is one. */

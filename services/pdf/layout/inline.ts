@@ -9,7 +9,7 @@ export type Vocabulary = Set<string>;
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 export function escapeHtml(text: string): string {
-  return /[&<>"]/.test(text) ? text.replace(/[&<>"]/g, (c) => ESCAPES[c] ?? c) : text;
+  return text.replace(/[&<>"]/g, (c) => ESCAPES[c] ?? c);
 }
 
 export interface InlineOptions {
@@ -20,7 +20,8 @@ export interface InlineOptions {
 interface Piece {
   text: string;
   marks: string;
-  link: string | undefined;
+  /** '' for none. */
+  link: string;
   /** LaTeX of a formula. */
   latex?: string;
 }
@@ -44,14 +45,8 @@ export function inlineHtml(
       carried = undefined;
       let text = word.text;
       const next = index === line.length - 1 ? lines[lineIndex + 1]?.[0] : undefined;
-      if (next) {
-        const joined = joinHyphenated(text, next.text, vocabulary);
-        if (joined !== undefined) {
-          text = joined;
-          carried = joined;
-        }
-      }
-      if (text.endsWith('\u00ad')) text = `${text.slice(0, -1)}${next ? '' : '-'}`;
+      if (next) carried = joinHyphenated(text, next.text, vocabulary);
+      text = (carried ?? text).replace(/\u00ad$/, '-');
       pushPiece(pieces, glue, text, word, options);
       previous = word;
     });
@@ -71,7 +66,7 @@ export function isUnspacedScript(before: string, after: string): boolean {
  */
 export function joinHyphenated(last: string, next: string, vocabulary: Vocabulary): string | undefined {
   if (last.endsWith('\u00ad')) return last.slice(0, -1);
-  if (/[/\u2014]$/.test(last) && last.length > 1 && /^\p{L}/u.test(next)) return last;
+  if (/.[/\u2014]$/u.test(last)) return last;
   if (!/[\p{L}\d][-\u2010\u2011]$/u.test(last)) return undefined;
   const stem = last.slice(0, -1);
   if (!/^\p{Ll}/u.test(next) || !/\p{L}$/u.test(stem)) return last;
@@ -84,24 +79,19 @@ export function joinHyphenated(last: string, next: string, vocabulary: Vocabular
 }
 
 function pushPiece(pieces: Piece[], glue: string, text: string, word: Word, options: InlineOptions): void {
-  const marks = options.plain
-    ? word.superscript
-      ? 's'
-      : ''
-    : `${word.style.bold ? 'b' : ''}${word.style.italic ? 'i' : ''}${word.superscript ? 's' : ''}`;
-  if (word.latex && !options.plain) {
+  const emphasis = options.plain ? '' : `${word.style.bold ? 'b' : ''}${word.style.italic ? 'i' : ''}`;
+  const marks = word.superscript ? `${emphasis}s` : emphasis;
+  const { link = '' } = word;
+  if (word.latex) {
     const { body, tail } = word.latex;
-    if (glue !== '') pieces.push({ text: glue, marks: '', link: undefined });
-    pieces.push({ text: text.slice(0, text.length - tail.length), marks: '', link: word.link, latex: body });
-    if (tail !== '') pieces.push({ text: tail, marks: '', link: word.link });
+    pieces.push({ text: glue, marks: '', link: '' });
+    pieces.push({ text: text.slice(0, text.length - tail.length), marks: '', link, latex: body });
+    pieces.push({ text: tail, marks: '', link: '' });
     return;
   }
   const last = pieces.at(-1);
-  if (last && last.latex === undefined && last.marks === marks && last.link === word.link) last.text += glue + text;
-  else {
-    if (last && glue !== '') pieces.push({ text: glue, marks: '', link: undefined });
-    pieces.push({ text, marks, link: word.link });
-  }
+  if (last?.marks === marks && last.link === link) last.text += glue + text;
+  else pieces.push({ text: glue, marks: '', link: '' }, { text, marks, link });
 }
 
 const SAFE_LINK = /^(?:https?:|mailto:|ftp:|tel:)/i;
@@ -114,23 +104,23 @@ function pieceHtml(piece: Piece): string {
   if (piece.marks.includes('s')) html = `<sup>${html}</sup>`;
   if (worded && piece.marks.includes('i')) html = `<em>${html}</em>`;
   if (worded && piece.marks.includes('b')) html = `<strong>${html}</strong>`;
-  if (piece.link !== undefined && SAFE_LINK.test(piece.link)) html = `<a href="${escapeHtml(piece.link)}">${html}</a>`;
+  if (SAFE_LINK.test(piece.link)) html = `<a href="${escapeHtml(piece.link)}">${html}</a>`;
   return html;
 }
 
 /** Most words are one run of small letters: the general way costs several times as much. */
 const PLAIN_WORD = /^([a-z]{3,40})[.,;:]?$/;
 
+/** Words of a document; beyond them no more are learnt. */
+const MOST_WORDS = 500_000;
+
 /** Adds a page's unbroken words. */
 export function learnWords(vocabulary: Vocabulary, lines: readonly (readonly Word[])[]): void {
+  if (vocabulary.size >= MOST_WORDS) return;
   for (const line of lines)
     for (const word of line) {
       const plain = PLAIN_WORD.exec(word.text)?.[1];
-      if (plain !== undefined) {
-        if (vocabulary.size < 500_000) vocabulary.add(plain);
-        continue;
-      }
-      for (const [part] of word.text.toLowerCase().matchAll(/[\p{L}-]{3,40}/gu))
-        if (vocabulary.size < 500_000) vocabulary.add(part);
+      if (plain !== undefined) vocabulary.add(plain);
+      else for (const [part] of word.text.toLowerCase().matchAll(/[\p{L}-]{3,40}/gu)) vocabulary.add(part);
     }
 }

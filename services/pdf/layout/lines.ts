@@ -1,6 +1,6 @@
 // Joins words into chunks: pieces of one line with no wide gap inside, the atoms of columns, paragraphs and tables.
 // Pages made by hand that need its rules: paragraph-rules.test.ts; files that do are named where the rule stands.
-import { type Box, overlap, unionBox } from '../source/geometry.ts';
+import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import { isRightToLeft } from '../source/glyph-text.ts';
 import type { Word } from '../source/page-model.ts';
 
@@ -70,14 +70,16 @@ function cutRun(run: Word[]): Word[][] {
     widest = Math.max(widest, gap);
     least = Math.min(least, gap);
   }
-  if (widest < size * STREAM_GAP || (spaces >= 2 && widest - least < size * EVEN_GAPS)) return [run];
+  if (spaces >= 2 && widest - least < size * EVEN_GAPS) return [run];
+  let piece: Word[] = [];
   const pieces: Word[][] = [];
-  for (const word of run) {
-    const piece = pieces.at(-1);
-    const previous = piece?.at(-1);
-    if (piece && previous && gapBetween(previous, word) < Math.max(previous.style.size, word.style.size) * STREAM_GAP)
-      piece.push(word);
-    else pieces.push([word]);
+  for (const [n, word] of run.entries()) {
+    const previous = run[n - 1];
+    if (!previous || gapBetween(previous, word) >= Math.max(previous.style.size, word.style.size) * STREAM_GAP) {
+      piece = [];
+      pieces.push(piece);
+    }
+    piece.push(word);
   }
   return pieces;
 }
@@ -86,30 +88,24 @@ function sameRow(a: Box, b: Box): boolean {
   return overlap(a.y0, a.y1, b.y0, b.y1) >= 0.5 * Math.min(a.y1 - a.y0, b.y1 - b.y0);
 }
 
+/** @param words at least one */
 export function makeChunk(words: Word[]): Chunk {
-  let box = words[0]?.box ?? { x0: 0, y0: 0, x1: 0, y1: 0 };
-  let against = false;
-  for (const word of words) {
-    box = unionBox(box, word.box);
-    against ||= direction(word) < 0;
-  }
-  words.sort((a, b) => a.box.x0 - b.box.x0 || a.index - b.index);
-  if (against) putInReadingOrder(words);
-  const main = mainWord(words);
+  words.sort((a, b) => a.box.x0 - b.box.x0);
+  if (words.some((word) => direction(word) < 0)) putInReadingOrder(words);
+  const { box, style } = mainWord(words);
   return {
     words,
-    box,
-    baseline: main?.box ? main.box.y1 - main.style.size * 0.22 : box.y1,
-    size: main?.style.size ?? 0,
+    box: boundingBox(words.map((word) => word.box)),
+    baseline: box.y1 - style.size * 0.22,
+    size: style.size,
   };
 }
 
-/** 1 for a word that reads from left to right in the layout's frame, -1 for one that reads from right to left, 0 for numbers and signs. */
-function direction(word: Word): -1 | 0 | 1 {
+/** 1 for a word that reads from left to right in the layout's frame, -1 for one that reads from right to left. */
+function direction(word: Word): -1 | 1 {
   const { text, mirrored } = word;
   if (isRightToLeft(text.charCodeAt(0)) || isRightToLeft(text.charCodeAt(text.length - 1))) return mirrored ? 1 : -1;
-  if (!mirrored) return 1;
-  return /\p{L}/u.test(text) ? -1 : 0;
+  return mirrored ? -1 : 1;
 }
 
 /**
@@ -117,8 +113,11 @@ function direction(word: Word): -1 | 0 | 1 {
  * direction the other way round (fixtures/pdf/right-to-left.pdf).
  */
 function putInReadingOrder(words: Word[]): void {
-  const directions = new Map(words.map((word) => [word, /[\p{L}]/u.test(word.text) ? direction(word) : 0]));
-  const of = (word: Word | undefined) => (word ? (directions.get(word) ?? 0) : 0);
+  // Numbers and signs go with what is around them.
+  const directions = new Map<Word | undefined, number>(
+    words.map((word) => [word, /\p{L}/u.test(word.text) ? direction(word) : 0]),
+  );
+  const of = (word: Word | undefined) => directions.get(word) ?? 0;
   const sum = words.reduce((total, word) => total + of(word), 0);
   const base = sum < 0 ? -1 : 1;
   if (base < 0) words.reverse();
@@ -133,7 +132,7 @@ function putInReadingOrder(words: Word[]): void {
 }
 
 /** The longest word of the size that most characters have. */
-function mainWord(words: readonly Word[]): Word | undefined {
+function mainWord(words: readonly Word[]): Word {
   const bySize = new Map<number, { length: number; word: Word }>();
   for (const word of words) {
     const entry = bySize.get(word.style.size);
@@ -143,9 +142,7 @@ function mainWord(words: readonly Word[]): Word | undefined {
       if (word.text.length > entry.word.text.length) entry.word = word;
     }
   }
-  let best: { length: number; word: Word } | undefined;
-  for (const entry of bySize.values()) if (!best || entry.length > best.length) best = entry;
-  return best?.word;
+  return [...bySize.values()].reduce((best, entry) => (entry.length > best.length ? entry : best)).word;
 }
 
 /** Joins chunks of one row that stand a normal space apart, in whatever order the stream gave them. */
@@ -159,7 +156,6 @@ function mergeNeighbours(chunks: Chunk[]): Chunk[] {
       if (
         open &&
         open.words[0]?.place?.line === chunk.words[0]?.place?.line &&
-        sameRow(open.box, chunk.box) &&
         gap < size * GEOMETRIC_GAP &&
         gap > -size * 0.5
       ) {
@@ -184,9 +180,9 @@ export function groupRows<T extends { box: Box }>(items: readonly T[]): T[][] {
   for (const item of sorted) {
     const middle = (item.box.y0 + item.box.y1) / 2;
     const itemHeight = item.box.y1 - item.box.y0;
-    if (row.length === 0 || middle > limit) {
-      if (row.length > 0) rows.push(row);
+    if (middle > limit) {
       row = [];
+      rows.push(row);
       height = itemHeight;
       limit = middle + itemHeight * 0.45;
     } else if (itemHeight > height) {
@@ -196,7 +192,6 @@ export function groupRows<T extends { box: Box }>(items: readonly T[]): T[][] {
     }
     row.push(item);
   }
-  if (row.length > 0) rows.push(row);
   for (const one of rows) one.sort((a, b) => a.box.x0 - b.box.x0);
   return rows;
 }

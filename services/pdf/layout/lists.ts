@@ -9,7 +9,7 @@ const MAX_DEPTH = 8;
 /** HTML of a run of items. Numbers that Markdown has no list for (letters, Roman) stay as text before the item. */
 export function listHtml(items: readonly ListItemDraft[]): string {
   const out: string[] = [];
-  const open: { indent: number; tag: 'ul' | 'ol'; shape: string }[] = [];
+  const open: { indent: number; tag: 'ul' | 'ol' }[] = [];
   const closeTop = () => {
     const top = open.pop();
     if (top) out.push(`</li></${top.tag}>`);
@@ -17,13 +17,14 @@ export function listHtml(items: readonly ListItemDraft[]): string {
   for (const item of items) {
     const ordered = item.marker.style === 'decimal' && item.marker.shape !== '()';
     const tag = ordered ? 'ol' : 'ul';
-    while (open.length > 0 && item.indent < (open.at(-1)?.indent ?? 0) - SAME_LEVEL) closeTop();
+    while (item.indent < (open.at(-1)?.indent ?? -Infinity) - SAME_LEVEL) closeTop();
     const top = open.at(-1);
-    if (top && item.indent <= top.indent + SAME_LEVEL && top.tag === tag) out.push('</li>');
+    const beside = item.indent <= (top?.indent ?? -Infinity) + SAME_LEVEL;
+    if (beside && top?.tag === tag) out.push('</li>');
     else {
-      if (top && (item.indent <= top.indent + SAME_LEVEL || open.length >= MAX_DEPTH)) closeTop();
+      if (beside || open.length >= MAX_DEPTH) closeTop();
       out.push(ordered && item.marker.value !== 1 ? `<ol start="${item.marker.value}">` : `<${tag}>`);
-      open.push({ indent: item.indent, tag, shape: item.marker.shape });
+      open.push({ indent: item.indent, tag });
     }
     out.push(`<li>${literalMarker(item)}${item.html}`);
   }

@@ -13,13 +13,10 @@ export function readMarker(word: string): Marker | undefined {
   if (open !== '' && close === '.') return undefined;
   const shape = `${open}${close}`;
   if (/^\d/.test(body)) return { style: 'decimal', shape, value: Number(body) };
-  const roman = romanValue(body.toLowerCase());
-  if (body.length > 1 || body.toLowerCase() === 'i') {
-    if (roman === 0) return undefined;
-    return { style: body === body.toLowerCase() ? 'lower-roman' : 'upper-roman', shape, value: roman };
-  }
-  const lower = body >= 'a';
-  return { style: lower ? 'lower-alpha' : 'upper-alpha', shape, value: body.charCodeAt(0) - (lower ? 96 : 64) };
+  const small = body.toLowerCase();
+  const letters = small === body ? 'lower' : 'upper';
+  if (body.length > 1 || small === 'i') return { style: `${letters}-roman`, shape, value: romanValue(small) };
+  return { style: `${letters}-alpha`, shape, value: small.charCodeAt(0) - 96 };
 }
 
 function romanValue(text: string): number {
@@ -27,7 +24,6 @@ function romanValue(text: string): number {
   let value = 0;
   for (let i = 0; i < text.length; i++) {
     const one = digits[text[i] ?? ''] ?? 0;
-    if (one === 0) return 0;
     value += one < (digits[text[i + 1] ?? ''] ?? 0) ? -one : one;
   }
   return value;

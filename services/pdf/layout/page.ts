@@ -1,6 +1,6 @@
 // Lays out one page: furniture aside, tables whole, columns in reading order, lines to paragraphs.
 // Pages made by hand that need its rules: page-rules.test.ts; files that do are named where the rule stands.
-import { area, type Box, boundingBox, centreInside, intersectionArea, turnBox } from '../source/geometry.ts';
+import { area, type Box, boundingBox, centreInside, intersectionArea } from '../source/geometry.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from '../tables/aligned.ts';
 import { holdsCurve } from '../tables/charts.ts';
@@ -17,7 +17,7 @@ import { escapeHtml, type Vocabulary } from './inline.ts';
 import { buildChunks, type Chunk, chunkText, groupRows } from './lines.ts';
 import { readMarker } from './markers.ts';
 import { draftParagraphs, makeLine, makeLines, meanConfidence } from './paragraphs.ts';
-import { readSideways, type UprightPage } from './upright.ts';
+import { readSideways, turnBack, type UprightPage } from './upright.ts';
 
 /** Images below this share of the page, or thinner than this, are ornaments. */
 const FIGURE_SHARE = 0.004;
@@ -57,7 +57,7 @@ export function layoutPage(
     ...figureItems(page, toDisplayed),
     ...(page.figures ?? []).map(
       (figure): Item => ({
-        draft: draftFigure(page, figure, vocabulary),
+        draft: draftFigure(page, figure, vocabulary, toDisplayed),
         box: figure.box,
         words: 0,
         size: 0,
@@ -82,17 +82,8 @@ export function layoutPage(
   const drafts = columns.flatMap((column) => draftColumn(column, upright, vocabulary, bodySize));
   const inTables = new Set([...ruled, ...aligned].flatMap((table) => table.sideways));
   const loose = upright.sideways.filter((word) => !inTables.has(word));
-  const aside =
-    loose.length === 0
-      ? []
-      : draftSideways(page, loose, toDisplayed, vocabulary).map((one) =>
-          asStamp(
-            one,
-            body,
-            items.flatMap((item) => (item.draft ? [item.box] : [])),
-            upright,
-          ),
-        );
+  const frame = boundingBox(items.map((item) => item.box));
+  const aside = draftSideways(page, loose, toDisplayed, vocabulary).map((one) => asStamp(one, body, frame, upright));
   const edges = furniture.map((one) => furnitureDraft(one, page.index, toDisplayed));
   return [
     ...edges.filter((one) => one.box.y1 <= page.height / 2),
@@ -104,7 +95,6 @@ export function layoutPage(
 
 /** The chunks that no table took; a chunk that a table took in part keeps its other words. */
 function without(chunks: readonly Chunk[], tables: readonly FoundTable[]): Chunk[] {
-  if (tables.length === 0) return [...chunks];
   const taken = new Set(tables.flatMap((table) => table.words));
   return chunks.flatMap((chunk) => {
     if (!chunk.words.some((word) => taken.has(word))) return [chunk];
@@ -145,13 +135,13 @@ function streamPlace(words: readonly Word[]): { order: number; letters: number }
 }
 
 function firstNumber(words: readonly Word[]): { number?: number } {
-  const marker = words.length > 1 ? readMarker(words[0]?.text ?? '') : undefined;
+  const marker = readMarker(words[0]?.text ?? '');
   return marker?.style === 'decimal' ? { number: marker.value } : {};
 }
 
 function firstPlace(words: readonly Word[]): { place?: FlowPlace } {
-  const places = words.flatMap((word) => (word.place ? [word.place] : []));
-  return places.length === 0 ? {} : { place: places.reduce((first, one) => (one.line < first.line ? one : first)) };
+  const [place] = words.flatMap((word) => word.place ?? []).sort((a, b) => a.line - b.line);
+  return { place };
 }
 
 function median(values: number[]): number {
@@ -160,7 +150,7 @@ function median(values: number[]): number {
 
 function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] {
   const pageArea = page.width * page.height;
-  const pictures: { box: Box; description?: string }[] = [];
+  const pictures: { box: Box; descriptions: (string | undefined)[] }[] = [];
   for (const { box, description } of [...page.images.slice(0, 400), ...(page.drawings ?? [])]) {
     if (
       Math.min(box.x1 - box.x0, box.y1 - box.y0) < FIGURE_SIDE ||
@@ -170,12 +160,10 @@ function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] 
       continue;
     // Strips and layers of one picture are one figure.
     const near = pictures.find((other) => intersectionArea(grow(other.box, 2), box) > 0);
-    if (!near) pictures.push({ box, ...(description !== undefined && { description }) });
-    else {
+    if (near) {
       near.box = boundingBox([near.box, box]);
-      if (description !== undefined && !near.description?.includes(description))
-        near.description = near.description === undefined ? description : `${near.description} ${description}`;
-    }
+      near.descriptions.push(description);
+    } else pictures.push({ box, descriptions: [description] });
   }
   const texts = page.words;
   return pictures
@@ -184,19 +172,19 @@ function figureItems(page: PageContent, toDisplayed: (box: Box) => Box): Item[] 
         !texts.some((word) => centreInside(word.box, box)) &&
         !page.figures?.some((figure) => intersectionArea(figure.box, box) > 0),
     )
-    .map(({ box, description }) => ({
-      draft: {
-        kind: 'figure',
-        pageIndex: page.index,
-        box: toDisplayed(box),
-        ocr: null,
-        ...(description !== undefined && { description }),
-      },
+    .map(({ box, descriptions }) => ({
+      draft: { kind: 'figure', pageIndex: page.index, box: toDisplayed(box), ocr: null, ...described(descriptions) },
       box,
       words: 0,
       size: 0,
       atom: true,
     }));
+}
+
+/** What the pieces of a picture are said to show, each thing once. */
+function described(descriptions: readonly (string | undefined)[]): { description?: string } {
+  const told = [...new Set(descriptions)].filter((one) => one !== undefined);
+  return told.length > 0 ? { description: told.join(' ') } : {};
 }
 
 function grow(box: Box, by: number): Box {
@@ -223,23 +211,20 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
     chunks = [];
   };
   const atoms = column.items.filter((item) => item.draft).sort((a, b) => a.box.y0 - b.box.y0);
-  const lines = column.items.filter((item) => item.chunk).sort((a, b) => a.box.y0 - b.box.y0);
+  const lines = column.items.flatMap((item) => item.chunk ?? []).sort((a, b) => a.box.y0 - b.box.y0);
   let next = 0;
   for (const atom of atoms) {
     const middle = (atom.box.y0 + atom.box.y1) / 2;
     for (; next < lines.length; next++) {
-      const line = lines[next] as Item;
+      const line = lines[next] as Chunk;
       // Text beside a figure is read before it only where it begins above it.
       if (line.box.y0 + line.box.y1 >= 2 * Math.min(middle, atom.box.y0 + (line.box.y1 - line.box.y0))) break;
-      if (line.chunk) chunks.push(line.chunk);
+      chunks.push(line);
     }
     flush();
     if (atom.draft) drafts.push(atom.draft);
   }
-  for (; next < lines.length; next++) {
-    const chunk = lines[next]?.chunk;
-    if (chunk) chunks.push(chunk);
-  }
+  chunks.push(...lines.slice(next));
   flush();
   return drafts;
 }
@@ -251,11 +236,8 @@ function draftSideways(
   vocabulary: Vocabulary,
 ): Draft[] {
   return readSideways(words, page.width, page.height).flatMap(({ direction, words: group }) => {
-    const swap = direction === 90 || direction === 270;
     const lines = groupRows(buildChunks(group)).map((row) => makeLine(row));
-    if (lines.length === 0) return [];
-    const back = (box: Box) =>
-      toDisplayed(turnBox(box, direction, swap ? page.height : page.width, swap ? page.width : page.height));
+    const back = (box: Box) => toDisplayed(turnBack(box, direction, page));
     return draftParagraphs(lines, {
       pageIndex: page.index,
       vocabulary,
@@ -278,20 +260,15 @@ const STAMP_LENGTH = 0.05;
  * What runs up the outer margin of a page of text is no part of it: where a copy was fetched, a journal's name (fixtures/pdf/margin-stamp.pdf).
  * The upright numbers of a chart's axis stand further in (fixtures/pdf/upright-axis.pdf).
  */
-function asStamp(
-  draft: Draft,
-  body: readonly Chunk[],
-  atoms: readonly Box[],
-  { page, turn, toDisplayed }: UprightPage,
-): Draft {
+function asStamp(draft: Draft, body: readonly Chunk[], frame: Box, { page, turn, toDisplayed }: UprightPage): Draft {
   if (draft.kind !== 'text') return draft;
-  const lines = body.filter((chunk) => chunk.words.length > 2).map((chunk) => chunk.box);
+  const lines = body.filter((chunk) => chunk.words.length > 2);
   if (lines.length < FULL_PAGE_LINES) return draft;
   // Across the text and along it, as the page is shown.
   const spans = (one: Box) =>
-    turn === 90 || turn === 270 ? [one.y0, one.y1, one.x1 - one.x0] : [one.x0, one.x1, one.y1 - one.y0];
+    turn % 180 === 0 ? [one.x0, one.x1, one.y1 - one.y0] : [one.y0, one.y1, one.x1 - one.x0];
   const [start = 0, end = 0, length = 0] = spans(draft.box);
-  const [textStart = 0, textEnd = 0] = spans(toDisplayed(boundingBox([...lines, ...atoms])));
+  const [textStart = 0, textEnd = 0] = spans(toDisplayed(frame));
   const beside = end <= textStart || start >= textEnd;
   const inset = Math.min(start, page.width - end);
   if (!beside || inset > page.width * STAMP_ZONE || length < page.height * STAMP_LENGTH) return draft;

@@ -189,3 +189,165 @@ test('bold words that end with a quote at the margin go on below in bold', () =>
     ]);
   assert.equal(item('Keepers:').length, 1);
 });
+
+type Line = readonly [indent: number, text: string, style?: TextStyle];
+/** Blocks of lines 12 points apart under ten full lines. */
+const below = (...lines: Line[]) =>
+  draftPages([
+    [...prose(50, 100, 10), ...lines.flatMap(([x, text, style], n) => line(50 + x, 300 + n * 12, text, style))],
+  ]).slice(1);
+const kindsBelow = (...lines: Line[]) => below(...lines).map((draft) => draft.kind);
+
+test('the usual distance of lines is that of lines in one type, not of a heading and its line', () => {
+  const entries = [0, 1, 2, 3, 4, 5].flatMap((n) => [
+    ...line(50, 100 + n * 50, 'Gulls', sized(14)),
+    ...line(50, 120 + n * 50, filled(40, n)),
+  ]);
+  const two = [...prose(50, 420, 2), ...prose(50, 452, 2)];
+  assert.deepEqual(texts([...entries, ...two]).length, 14);
+});
+
+test('a bold line over plain text is a heading where it ends a sentence or stands in another size', () => {
+  assert.ok(split([FULL, sized(10.5, BOLD)], [FULL]));
+  assert.ok(split([ENDED, BOLD], [FULL]));
+  assert.ok(split([`${filled(58, 4)}”.`, BOLD], [FULL]));
+  assert.ok(split([`${filled(59, 4)})`, BOLD], [FULL]), 'a bracket closes it');
+});
+
+test('bold words may end a paragraph or stand at the head of a line of it; a bold line after a short one is another', () => {
+  assert.equal(below([0, FULL], [0, FULL], [0, FULL], [0, FULL, BOLD]).length, 1);
+  assert.ok(split([MOST], [FULL, BOLD]));
+  const opens = [...line(50, 300, FULL), ...line(50, 312, 'grey', BOLD), ...line(75, 312, filled(54))];
+  assert.equal(texts([...prose(50, 100, 10), ...opens]).length, 2);
+});
+
+test('italics go on over a line’s end as plain words do; one that stops short before a sentence does not', () => {
+  const short = filled(56, 4);
+  const sentence = `Heron ${filled(54)}`;
+  assert.ok(!split([FULL], [FULL, ITALIC]));
+  assert.ok(!split([FULL, ITALIC], [FULL]));
+  assert.ok(!split([FULL, ITALIC], [sentence]), 'a name');
+  assert.ok(split([short, ITALIC], [sentence]));
+  assert.ok(!split([short, ITALIC], [FULL]), 'the sentence goes on');
+  assert.ok(!split([short], [sentence]), 'plain');
+  assert.ok(!split([short, ITALIC], [sentence, ITALIC]), 'all in italics');
+});
+
+test('a short line in italics after a sentence is apart; a full one, or one in a text of italics, is not', () => {
+  assert.ok(!split([ENDED, ITALIC], [MOST, ITALIC]));
+  assert.ok(!split([FULL], [filled(57, 4), ITALIC]));
+  assert.ok(!split([ENDED], [FULL, ITALIC]));
+});
+
+test('indents: after a line that ends its sentence, back at the margin, in the middle', () => {
+  assert.equal(below([0, ENDED], [20, filled(56)]).length, 2);
+  assert.equal(below([0, FULL], [20, filled(56)], [20, filled(56)], [0, FULL]).length, 2);
+  const centred = (...letters: number[]) =>
+    below(
+      ...letters.map(
+        (count, n) => [(300 - count * 5) / 2, n === 0 ? `${filled(count - 1)}.` : filled(count, n)] as const,
+      ),
+    ).length;
+  assert.equal(centred(44, 52, 60), 1, 'lines that grow');
+  assert.equal(centred(30, 50), 1, 'a sentence that ends short');
+  assert.equal(below([0, 'Gulls rest here.'], [0, 'Terns rest here.']).length, 2, 'short lines of one length');
+});
+
+test('an item goes on right of its marker, or at the margin where its first line alone is indented and full', () => {
+  const full = (indent: number, begin = '') =>
+    [indent, `${begin}${filled(60 - indent / 5 - begin.length, 4)}`] as const;
+  assert.deepEqual(kindsBelow(full(0, '• '), full(20), full(10)), ['item']);
+  assert.deepEqual(kindsBelow([0, `• ${filled(57)}.`], full(10)), ['item']);
+  assert.deepEqual(kindsBelow(full(20, '• '), full(0), full(0)), ['item']);
+  assert.deepEqual(kindsBelow([20, `• ${filled(53)}.`], full(0)), ['item', 'text'], 'a sentence');
+  assert.deepEqual(kindsBelow([20, `• ${filled(42)}`], full(0)), ['item', 'text'], 'a line that stops short');
+});
+
+test('a number begins an item where it is the first, after a sentence, or set in; also in an item of another kind', () => {
+  const number = (text: string, indent = 0) => [indent, `${text} ${filled(40)}`] as const;
+  assert.deepEqual(kindsBelow([0, FULL], number('1.')), ['text', 'item']);
+  assert.deepEqual(kindsBelow([0, ENDED], number('3.')), ['text', 'item']);
+  assert.deepEqual(kindsBelow([0, FULL], number('3.', 20)), ['text', 'item']);
+  assert.deepEqual(kindsBelow([0, FULL], number('3.')), ['text']);
+  const item = [0, `2. ${filled(57)}`] as const;
+  assert.deepEqual(kindsBelow(item, number('3.')), ['item', 'item']);
+  assert.deepEqual(kindsBelow(item, number('3)')), ['item'], 'another sign');
+  assert.deepEqual(kindsBelow(item, number('c.')), ['item'], 'a letter');
+  assert.deepEqual(kindsBelow(item, number('4.')), ['item'], 'not the next');
+});
+
+test('a formula that stands alone is no part of the text around it', () => {
+  const math = { ...ITALIC, font: 'CMMI10' };
+  const sum = Array.from({ length: 14 }, (_, n) => [
+    ...line(70 + n * 20, 312, 'y', math),
+    ...line(80 + n * 20, 312, '+'),
+  ]);
+  const formula = [...line(50, 312, 'x', math), ...line(60, 312, '='), ...sum.flat()];
+  const drafts = draftPages([[...prose(50, 240, 6), ...formula, ...prose(50, 324, 3)]]);
+  assert.deepEqual(
+    drafts.map((draft) => draft.kind),
+    ['text', 'formula', 'text'],
+  );
+});
+
+test('an upright rule beside a line is no bar of a fraction in it', () => {
+  const math = { ...ITALIC, font: 'CMMI10' };
+  const halves = [...line(130, 97, 'n', sized(6, math)), ...line(130, 101.5, 'm', sized(6, math))];
+  const words = [...line(80, 100, 'where'), ...line(110, 100, 'x', math), ...line(120, 100, '='), ...halves];
+  const rule = { horizontal: true, at: 98.5, start: 129, end: 136, thickness: 1, color: 0 };
+  const html = (rulings: (typeof rule)[]) =>
+    draftPages([words], { rulings })
+      .map((draft) => ('html' in draft ? draft.html : ''))
+      .join('');
+  assert.match(html([rule]), /data-latex="x = \\frac\{n\}\{m\}"/);
+  assert.doesNotMatch(html([{ ...rule, horizontal: false }]), /frac/);
+});
+
+test('smaller words on the line’s foot are not raised', () => {
+  const words = [
+    ...prose(50, 100, 3),
+    ...line(50, 160, 'gulls of the bay', sized(12)),
+    ...line(135, 160, 'ltd', sized(8)),
+  ];
+  assert.doesNotMatch(blocksOf([words]).join(''), /<sup>/);
+});
+
+test('code keeps its lines, its indents and the spaces between its words; listings far apart are two', () => {
+  const code = [
+    ...line(50, 100, 'while lamp', MONO),
+    ...line(70, 112, 'fill', MONO),
+    ...line(90, 112, '()', MONO).map((word) => ({ ...word, spaceBefore: false })),
+    ...line(110, 112, 'or', MONO),
+    ...line(121, 112, 'x', MONO),
+    ...line(124, 112, '+', MONO),
+  ];
+  const listings = (words: Word[]) =>
+    draftPages([words]).flatMap((draft) => (draft.kind === 'code' ? [draft.text] : []));
+  assert.deepEqual(listings(code), ['while lamp\n    fill()  or x +']);
+  const later = [...line(50, 200, 'trim', MONO), ...line(50, 212, 'light', MONO)];
+  assert.deepEqual(listings([...code, ...later]), ['while lamp\n    fill()  or x +', 'trim\nlight']);
+});
+
+test('capitals are letters: a line of numbers is set in none', () => {
+  const capitals = (text: string) =>
+    draftPages([line(50, 100, text)]).map((draft) => draft.kind === 'text' && draft.style.capitals);
+  assert.deepEqual(capitals('THE OLD LIGHT'), [true]);
+  assert.deepEqual(capitals('The old light'), [false]);
+  assert.deepEqual(capitals('1931 1932 1933'), [false]);
+});
+
+test('a line is in the middle of its column where both sides of it are alike', () => {
+  const centred = (x: number) => {
+    const [draft] = draftPages([[...line(x, 80, 'THE OLD LIGHT'), ...prose(50, 120, 6)]]);
+    return draft?.kind === 'text' && draft.centred;
+  };
+  assert.equal(centred(167), true);
+  assert.equal(centred(100), false);
+});
+
+test('the face of a paragraph is that of its longest word', () => {
+  const [draft] = draftPages([
+    [...line(50, 100, 'The', BOLD), ...line(70, 100, 'lamplighters'), ...line(135, 100, 'went', ITALIC)],
+  ]);
+  assert.equal(draft?.kind === 'text' && draft.style.font, PLAIN.font);
+});

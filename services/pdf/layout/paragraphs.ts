@@ -29,15 +29,14 @@ const LARGER = 1.12;
 export function makeLines(chunks: readonly Chunk[], rulings: readonly Ruling[], bodySize: number): Line[] {
   const bars = rulings.filter((one) => one.horizontal);
   return composeRows(chunks, rulings).map((row) => {
-    const line = makeLine(row.chunks, row.formula ? Infinity : bodySize, bars);
+    const line = makeLine(row.chunks, bodySize, bars);
     return row.formula ? { ...line, marker: undefined, formula: row.formula } : line;
   });
 }
 
 /** @param bodySize type size of the document's text: a larger or bold numbered line is a heading, no list item */
 export function makeLine(chunks: readonly Chunk[], bodySize = Infinity, bars: readonly Ruling[] = []): Line {
-  const only = chunks.length === 1 ? chunks[0] : undefined;
-  const chunk = only ?? makeChunk(chunks.flatMap((one) => one.words));
+  const chunk = makeChunk(chunks.flatMap((one) => one.words));
   markSuperscripts(chunk);
   let letters = 0;
   let bold = 0;
@@ -50,11 +49,9 @@ export function makeLine(chunks: readonly Chunk[], bodySize = Infinity, bars: re
     if (word.style.italic) italic += n;
     if (word.style.monospace) mono += n;
   }
-  const first = chunk.words[0];
-  const second = chunk.words[1];
   const allBold = bold >= letters * 0.9;
-  const read = first && second ? readMarker(first.text) : undefined;
-  const marker = read && read.style !== 'bullet' && (allBold || chunk.size > bodySize * LARGER) ? undefined : read;
+  const read = chunk.words.length > 1 ? readMarker((chunk.words[0] as Word).text) : undefined;
+  const marker = read?.style !== 'bullet' && (allBold || chunk.size > bodySize * LARGER) ? undefined : read;
   return {
     words: foldInlineFormulas(chunk.words, chunk.baseline, chunk.size, bars),
     box: chunk.box,
@@ -91,12 +88,11 @@ function measure(lines: readonly Line[], bodySize: number): ColumnMeasure {
   const rights = lines.map((line) => line.box.x1).sort((a, b) => a - b);
   const lefts = lines.map((line) => line.box.x0).sort((a, b) => a - b);
   const gaps = new Map<number, number[]>();
-  for (let i = 1; i < lines.length; i++) {
-    const above = lines[i - 1];
-    const line = lines[i];
-    if (!above || !line || Math.abs(above.size - line.size) > 0.6) continue;
+  for (const [n, line] of lines.entries()) {
+    const above = lines[n - 1];
+    if (!above || Math.abs(above.size - line.size) > 0.6) continue;
     const gap = line.baseline - above.baseline;
-    if (gap > 0.5 * line.size && gap < line.size * 2.6) {
+    if (gap < line.size * 2.6) {
       const key = Math.round(line.size);
       const list = gaps.get(key);
       if (list) list.push(gap);
@@ -149,10 +145,10 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   if (Math.abs(above.size - line.size) > size * 0.1) return 'paragraph';
   const usual = column.leading.get(Math.round(line.size)) ?? size * 1.25;
   // A blank line inside code is code (fixtures/pdf/code-blank-line.pdf).
-  if (above.monospace && line.monospace && gap > 0 && gap < size * CODE_GAP) return 'none';
+  if (above.monospace && line.monospace && gap < size * CODE_GAP) return 'none';
   const limit = Math.max(Math.min(usual * 1.28, size * 2.4), size * 1.05);
   if (gap > limit) return 'paragraph';
-  if (line.marker && isItemStart(line, above, group)) return 'paragraph';
+  if (isItemStart(line, above, group)) return 'paragraph';
   // A line of a table of contents ends with its leader and page, which may be `A` or `B-2`.
   if (/(?:\.\s?){4,}\s*[\p{L}\d-]{1,6}$/u.test(chunkText(above.words.slice(-12)))) return 'paragraph';
   if (above.bold !== line.bold) {
@@ -172,14 +168,8 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   // Lines that each begin in bold and go on in plain type: times and names of an agenda, terms of a glossary.
   if (opensInBold(above) && opensInBold(line) && !above.words.at(-1)?.style.bold) return 'paragraph';
   if (above.italic !== line.italic && column.right - above.box.x1 > size * 3) return 'paragraph';
-  // A first line all in italics that stops short of the margin, before a sentence in the text's face.
-  if (
-    above.italic &&
-    !line.italic &&
-    group.length === 1 &&
-    column.right - above.box.x1 > size &&
-    /^\p{Lu}/u.test(line.words[0]?.text ?? '')
-  )
+  // A line all in italics that stops short of the margin, before a sentence in the text's face.
+  if (above.italic && !line.italic && column.right - above.box.x1 > size && /^\p{Lu}/u.test(line.words[0]?.text ?? ''))
     return 'paragraph';
   // A short line all in italics after a sentence that happens to end at the margin.
   if (line.italic && !above.italic && endsSentence(above) && column.right - line.box.x1 > size) return 'paragraph';
@@ -207,9 +197,9 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
     return 'paragraph';
   }
   // The next word would have fitted on the line above: its end was meant.
-  const nextWord = line.words[0];
+  const next = (line.words[0] as Word).box;
   const room = column.right - above.box.x1;
-  if (nextWord && !isCentred(line, above) && line.size <= 13 && room > nextWord.box.x1 - nextWord.box.x0 + size * 1.5) {
+  if (!isCentred(line, above) && line.size <= 13 && room > next.x1 - next.x0 + size * 1.5) {
     const width = column.right - column.left;
     if (endsSentence(above) || room > width * 0.5) return 'paragraph';
   }
@@ -217,7 +207,7 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
 }
 
 function opensInBold(line: Line): boolean {
-  return !line.bold && line.words[0]?.style.bold === true;
+  return line.words[0]?.style.bold === true;
 }
 
 function isCentred(a: Line, b: Line): boolean {
@@ -233,9 +223,8 @@ function endsSentence(line: Line): boolean {
 function isItemStart(line: Line, above: Line, group: readonly Line[]): boolean {
   const marker = line.marker;
   if (!marker) return false;
-  if (marker.style === 'bullet') return true;
   const first = group[0]?.marker;
-  if (first && first.shape === marker.shape && first.style === marker.style) return marker.value === first.value + 1;
+  if (first?.shape === marker.shape && first.style === marker.style && marker.value === first.value + 1) return true;
   // `1.` or `a)` inside prose: only where the line above does not run on into it.
   return marker.value === 1 || endsSentence(above) || above.box.x0 < line.box.x0 - line.size * 0.8;
 }
@@ -300,17 +289,15 @@ function draftGroup(
   }
   const text = plainText(words);
   const html = inlineHtml(words, context.vocabulary);
-  const emphasised = words.some((line) => line.some(({ style }) => style.bold || style.italic));
   return {
     kind: 'text',
     ...base,
     text,
     html,
-    plainHtml: emphasised ? inlineHtml(words, context.vocabulary, { plain: true }) : html,
+    plainHtml: html.replace(/<\/?(?:em|strong)>/g, ''),
     style: groupStyle(group, text),
     lines: group.length,
     gapAbove: above ? (first.box.y0 - above.box.y1) / first.size : Infinity,
-    gapBelow: below ? (below.box.y0 - last.box.y1) / last.size : Infinity,
     firstInColumn: index === 0,
     lastInColumn: index === count - 1,
     endsFull,
@@ -325,7 +312,7 @@ function draftGroup(
 
 /** `1) this and 2) that` in a sentence is text, unless the second item follows on a line of its own (fixtures/pdf/jutting-table.pdf). */
 function namesNextItem(group: readonly Line[], marker: Marker, below: Line | undefined): boolean {
-  if (marker.style === 'bullet' || marker.value !== 1) return false;
+  if (marker.value !== 1) return false;
   const isNext = (other: Marker | undefined) =>
     other !== undefined && other.style === marker.style && other.shape === marker.shape && other.value === 2;
   return (
@@ -338,16 +325,14 @@ function plainText(lines: readonly (readonly Word[])[]): string {
 }
 
 function groupStyle(group: readonly Line[], text: string): DraftStyle {
-  const main = group.reduce((a, b) => (b.words.length > a.words.length ? b : a));
-  const word = main.words.reduce((a, b) => (b.text.length > a.text.length ? b : a));
+  const longest = group.flatMap((line) => line.words).reduce((a, b) => (b.text.length > a.text.length ? b : a));
   return {
-    size: main.size,
+    size: group[0]?.size ?? 0,
     bold: group.every((line) => line.bold),
     italic: group.every((line) => line.italic),
     monospace: group.every((line) => line.monospace),
     capitals: /\p{Lu}/u.test(text) && !/\p{Ll}/u.test(text),
-    font: word.style.font,
-    color: word.style.color,
+    font: longest.style.font,
   };
 }
 
@@ -366,8 +351,8 @@ export function meanConfidence(lines: readonly (readonly Word[])[]): number | nu
 /** Code keeps its lines and its indents, counted in the width of its own characters. */
 function codeText(group: readonly Line[]): string {
   const left = Math.min(...group.map((line) => line.box.x0));
-  const sample = group[0]?.words[0];
-  const cell = sample ? (sample.box.x1 - sample.box.x0) / Math.max(1, sample.text.length) : 6;
+  const { box, text: first } = (group[0] as Line).words[0] as Word;
+  const cell = (box.x1 - box.x0) / Math.max(1, first.length);
   const pace = Math.min(
     ...group.map((line, n) => (n === 0 ? Infinity : line.baseline - (group[n - 1] as Line).baseline)),
   );

@@ -25,35 +25,29 @@ function turnUpright(page: PageContent): UprightPage {
   for (const word of page.words) letters.set(word.direction, (letters.get(word.direction) ?? 0) + word.text.length);
   let main: QuarterTurn = 0;
   for (const [direction, count] of letters) if (count > (letters.get(main) ?? 0)) main = direction;
-  if (main === 0) {
-    const sideways = page.words.filter((word) => word.direction !== 0);
-    const upright =
-      sideways.length === 0 ? page : { ...page, words: page.words.filter((word) => word.direction === 0) };
-    return { page: upright, turn: 0, sideways, toDisplayed: (box) => box };
-  }
   const turn = ((360 - main) % 360) as QuarterTurn;
   const { width, height } = page;
-  const swap = turn === 90 || turn === 270;
-  const turned = mapPage(page, swap, (box) => turnBox(box, turn, width, height));
+  const turned = mapPage(page, (box) => turnBox(box, turn, width, height));
   const words = turned.words.map((word) => ({
     ...word,
     direction: ((word.direction + turn) % 360) as QuarterTurn,
   }));
+  const { x1, y1 } = turnBox({ x0: 0, y0: 0, x1: width, y1: height }, turn, width, height);
   return {
-    page: {
-      ...turned,
-      width: swap ? height : width,
-      height: swap ? width : height,
-      words: words.filter((word) => word.direction === 0),
-    },
+    page: { ...turned, width: x1, height: y1, words: words.filter((word) => word.direction === 0) },
     turn,
     sideways: words.filter((word) => word.direction !== 0),
-    toDisplayed: (box) => turnBox(box, main, swap ? height : width, swap ? width : height),
+    toDisplayed: (box) => turnBack(box, main, page),
   };
 }
 
-/** Everything on a page in another frame. @param swap across becomes down */
-function mapPage(page: PageContent, swap: boolean, map: (box: Box) => Box): PageContent {
+/** A box of the frame in which text of a direction reads upright, on the page on which it does not. */
+export function turnBack(box: Box, direction: QuarterTurn, { width, height }: { width: number; height: number }): Box {
+  return direction === 180 ? turnBox(box, 180, width, height) : turnBox(box, direction, height, width);
+}
+
+/** Everything on a page in another frame. */
+function mapPage(page: PageContent, map: (box: Box) => Box): PageContent {
   const mapWords = (words: readonly Word[]) => words.map((word) => ({ ...word, box: map(word.box) }));
   const mapRulings = (rulings: readonly Ruling[]) =>
     rulings.map((line) => {
@@ -62,14 +56,9 @@ function mapPage(page: PageContent, swap: boolean, map: (box: Box) => Box): Page
           ? { x0: line.start, x1: line.end, y0: line.at, y1: line.at }
           : { x0: line.at, x1: line.at, y0: line.start, y1: line.end },
       );
-      const horizontal = swap ? !line.horizontal : line.horizontal;
-      return {
-        ...line,
-        horizontal,
-        at: horizontal ? box.y0 : box.x0,
-        start: horizontal ? box.x0 : box.y0,
-        end: horizontal ? box.x1 : box.y1,
-      };
+      return box.y0 === box.y1
+        ? { ...line, horizontal: true, at: box.y0, start: box.x0, end: box.x1 }
+        : { ...line, horizontal: false, at: box.x0, start: box.y0, end: box.y1 };
     });
   const slants: number[] = [];
   for (let n = 0; n + 1 < (page.slants?.length ?? 0); n += 2) {
@@ -84,14 +73,12 @@ function mapPage(page: PageContent, swap: boolean, map: (box: Box) => Box): Page
     regions: page.regions.map((region) => ({ ...region, box: map(region.box) })),
     images: page.images.map((image) => ({ ...image, box: map(image.box) })),
     slants,
-    ...(page.drawings && { drawings: page.drawings.map((one) => ({ ...one, box: map(one.box) })) }),
-    ...(page.figures && {
-      figures: page.figures.map((figure) => ({
-        box: map(figure.box),
-        words: mapWords(figure.words),
-        rulings: mapRulings(figure.rulings),
-      })),
-    }),
+    drawings: page.drawings?.map((one) => ({ ...one, box: map(one.box) })),
+    figures: page.figures?.map((figure) => ({
+      box: map(figure.box),
+      words: mapWords(figure.words),
+      rulings: mapRulings(figure.rulings),
+    })),
   };
 }
 
@@ -106,7 +93,7 @@ function readForward(upright: UprightPage): UprightPage {
   }
   if (backwards * 2 <= letters) return upright;
   const mirror = (box: Box): Box => ({ x0: page.width - box.x1, x1: page.width - box.x0, y0: box.y0, y1: box.y1 });
-  const mirrored = mapPage(page, false, mirror);
+  const mirrored = mapPage(page, mirror);
   return {
     ...upright,
     page: { ...mirrored, words: mirrored.words.map((word) => ({ ...word, mirrored: true })) },
