@@ -1,18 +1,7 @@
 // Holds each rule on columns, running heads and feet, and pictures on a page made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  blocksOf,
-  draftPages,
-  filled,
-  kinds,
-  line,
-  PLAIN,
-  prose,
-  rows,
-  rule,
-  sized,
-} from '#test/harness/documents/pdf-pages.ts';
+import { blocksOf, draftPages, filled, line, PLAIN, prose, sized } from '#test/harness/documents/pdf-pages.ts';
 import type { TextStyle, Word } from '../source/page-model.ts';
 import { cutColumns } from './columns.ts';
 
@@ -206,23 +195,4 @@ test('sideways text is a stamp only beside a page of text, outside of its margin
   assert.ok(stamp(14, 20));
   assert.ok(!stamp(4, 20));
   assert.ok(!stamp(14, 200));
-});
-
-test('justified lines are no cells for a table on their page', () => {
-  const wide = (y: number) => [...line(60, y, 'wide even gaps here', PLAIN, 12)];
-  const marks = (y: number) => line(60 + 16 * 5 + 3 * 12 + 2, y, 'b', PLAIN);
-  const ys = [200, 212, 224, 236, 248, 260];
-  const cells = [
-    ['Bird', 'Seen'],
-    ['Gull', '41'],
-    ['Tern', '12'],
-  ];
-  const words = [...rows([60, 160], 100, cells), ...ys.flatMap(wide), ...ys.flatMap(marks)];
-  const rulings = [
-    ...[88, 104, 118, 132].map((y) => rule(y, 55, 250)),
-    ...[55, 150, 250].map((x) => ({ ...rule(x, 88, 132), horizontal: false })),
-  ];
-  const [table, ...rest] = draftPages([words], { rulings });
-  assert.equal(table?.kind, 'table');
-  assert.deepEqual(kinds(rest), ['text']);
 });
