@@ -85,3 +85,13 @@ test('rows with one line on a side are no cards: their columns are read one afte
   const again = { d: [50, 260, 60], e: [50, 260, 72], f: [290, 500, 60] } as const;
   assert.equal(read({ ...mirrored, ...again }), 'abdecf');
 });
+
+test('columns go on below a heading over both, where indented lines hide their margin', () => {
+  const heading = item(180, 400, 80, 4);
+  const below = [110, 122, 134, 146];
+  const again = below.map((y) => item(50, 265, y));
+  const indented = below.map((y, n) => item([302, 290, 314, 326][n] ?? 0, 500, y));
+  const above = ROWS.flatMap((y) => [item(50, 265, y), item(290, 500, y)]);
+  assert.equal(count(...above, heading, ...again, ...indented), 5);
+  assert.equal(count(heading, ...again, ...indented), 1, 'with no columns above');
+});

@@ -38,6 +38,7 @@ export function cutColumns<T extends LayoutItem>(items: readonly T[]): Column<T>
   return cut(
     [...items].sort((a, b) => a.box.y0 - b.box.y0),
     0,
+    [],
   );
 }
 
@@ -45,9 +46,10 @@ function column<T extends LayoutItem>(items: T[]): Column<T>[] {
   return items.length === 0 ? [] : [{ items, box: boundingBox(items.map((item) => item.box)) }];
 }
 
-function cut<T extends LayoutItem>(items: T[], depth: number): Column<T>[] {
+/** @param known left margins of columns that stand above or below: they go on where too few lines of this piece show them (columns.test.ts, indented lines) */
+function cut<T extends LayoutItem>(items: T[], depth: number, known: readonly Margin[]): Column<T>[] {
   if (items.length < 4 || depth > MAX_DEPTH) return column(items);
-  const gutter = bestGutter(items);
+  const gutter = bestGutter(items, known);
   if (!gutter) return column(items);
   const above: T[] = [];
   const below: T[] = [];
@@ -62,8 +64,9 @@ function cut<T extends LayoutItem>(items: T[], depth: number): Column<T>[] {
   }
   if (left.length === 0 || right.length === 0) return column(items);
   const bands = streamBands(left, right);
-  const beside = bands.flatMap((band) => [...cut(band.left, depth + 1), ...cut(band.right, depth + 1)]);
-  return [...cut(above, depth + 1), ...beside, ...cut(below, depth + 1)];
+  const beside = bands.flatMap((band) => [...cut(band.left, depth + 1, []), ...cut(band.right, depth + 1, [])]);
+  const margins = [...known, gutter.margin];
+  return [...cut(above, depth + 1, margins), ...beside, ...cut(below, depth + 1, margins)];
 }
 
 interface Band<T extends LayoutItem> {
@@ -142,25 +145,37 @@ function precedes(before: readonly LayoutItem[], after: readonly LayoutItem[]): 
   return strays <= Math.min(early, late) * STRAYS;
 }
 
+/** Where the lines of a column begin, and their type size. */
+interface Margin {
+  x: number;
+  size: number;
+}
+
 interface Gutter {
   x: number;
+  /** Of the column on its right. */
+  margin: Margin;
   top: number;
   bottom: number;
   score: number;
 }
 
 /** The gutter that parts most lines of prose (columns.test.ts, cut first). Items are sorted by their top. */
-function bestGutter<T extends LayoutItem>(items: readonly T[], nested = 0): Gutter | undefined {
+function bestGutter<T extends LayoutItem>(
+  items: readonly T[],
+  known: readonly Margin[] = [],
+  nested = 0,
+): Gutter | undefined {
   let best: Gutter | undefined;
-  for (const candidate of leftMargins(items)) {
-    const gutter = openGutter(items, candidate.x, candidate.size * GUTTER, nested);
+  for (const candidate of [...leftMargins(items), ...known]) {
+    const gutter = openGutter(items, candidate, nested);
     if (gutter && (!best || gutter.score > best.score)) best = gutter;
   }
   return best;
 }
 
 /** Left edges that several lines share, most shared first, at most 24 (columns.test.ts, a column begins at one margin). */
-function leftMargins<T extends LayoutItem>(items: readonly T[]): { x: number; size: number }[] {
+function leftMargins<T extends LayoutItem>(items: readonly T[]): Margin[] {
   const edges = items.map((item) => ({ x: item.box.x0, size: item.size || 10 })).sort((a, b) => a.x - b.x);
   const margins: { x: number; size: number; count: number }[] = [];
   for (const edge of edges) {
@@ -185,19 +200,16 @@ function shrink(box: Box, by: number): { x0: number; x1: number } {
   return { x0: box.x0 + inner, x1: box.x1 - inner };
 }
 
-function openGutter<T extends LayoutItem>(
-  items: readonly T[],
-  x: number,
-  width: number,
-  nested: number,
-): Gutter | undefined {
+function openGutter<T extends LayoutItem>(items: readonly T[], margin: Margin, nested: number): Gutter | undefined {
+  const { x } = margin;
+  const width = margin.size * GUTTER;
   let best: Gutter | undefined;
   let left: T[] = [];
   let right: T[] = [];
   let top = -Infinity;
   const close = (bottom: number) => {
     const score = columnScore(left, right, nested);
-    if (score > 0 && (!best || score > best.score)) best = { x: x - width / 2, top, bottom, score };
+    if (score > 0 && (!best || score > best.score)) best = { x: x - width / 2, margin, top, bottom, score };
     left = [];
     right = [];
   };
@@ -272,7 +284,7 @@ function readSide<T extends LayoutItem>(items: readonly T[]): Side {
 function readsAsProse<T extends LayoutItem>(items: readonly T[], side: Side, strict: boolean, nested: number): boolean {
   if (isProse(side, strict)) return true;
   if (strict || nested >= MAX_NESTED || side.wordsPerLine < 2.6) return false;
-  const gutter = bestGutter(items, nested + 1);
+  const gutter = bestGutter(items, [], nested + 1);
   return gutter !== undefined;
 }
 

@@ -196,7 +196,6 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
     pageIndex: upright.page.index,
     vocabulary,
     column: column.box,
-    bodySize,
     toPage: upright.toDisplayed,
   };
   const drafts: Draft[] = [];
@@ -242,7 +241,6 @@ function draftSideways(
       pageIndex: page.index,
       vocabulary,
       column: boundingBox(lines.map((line) => line.box)),
-      bodySize: Infinity,
       toPage: back,
     });
   });

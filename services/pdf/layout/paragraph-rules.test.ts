@@ -42,6 +42,16 @@ test('spacing: a wider gap than usual is a break; the usual one is that of most 
   assert.equal(texts(doubled).length, 2, 'lines set far apart');
 });
 
+test('short paragraphs: lines with room for the next word, or two of them alone, tell nothing of the leading', () => {
+  const alone = (...words: readonly string[]) => texts(words.flatMap((text, n) => line(50, 100 + n * 24, text))).length;
+  assert.equal(alone('Seen from the light', 'Counted by the keeper and by the pilots'), 2);
+  assert.equal(
+    alone('Seen', 'Counted by the keeper', 'With thanks to the pilots', 'May', 'The keeper counts every ship'),
+    5,
+  );
+  assert.equal(alone(filled(60), filled(60, 3), filled(60, 6), filled(60, 9), 'and more'), 1, 'lines set far apart');
+});
+
 test('size and faces: another size, a bold or italic line that stops short, code', () => {
   assert.ok(split([FULL, sized(13)], [FULL]));
   assert.ok(split([MOST, BOLD], [FULL]), 'a bold line that stops short');

@@ -83,15 +83,21 @@ interface ColumnMeasure {
 
 /** Distance of baselines, in type sizes, where no text shows one. */
 const USUAL_LEADING = 1.35;
+/** Fewer distances than this may all be those between paragraphs. */
+const FEW_GAPS = 3;
 
-function measure(lines: readonly Line[], bodySize: number): ColumnMeasure {
+function measure(lines: readonly Line[]): ColumnMeasure {
   const rights = lines.map((line) => line.box.x1).sort((a, b) => a - b);
   const lefts = lines.map((line) => line.box.x0).sort((a, b) => a - b);
+  const right = rights[Math.floor((rights.length - 1) * 0.95)] ?? 0;
   const gaps = new Map<number, number[]>();
   for (const [n, line] of lines.entries()) {
     const above = lines[n - 1];
     if (!above || Math.abs(above.size - line.size) > 0.6) continue;
     const gap = line.baseline - above.baseline;
+    const next = line.words[0]?.box;
+    // A line with room for the next word is none that wrapped: below it may be space between paragraphs.
+    if (next && right - above.box.x1 > next.x1 - next.x0 + line.size) continue;
     if (gap < line.size * 2.6) {
       const key = Math.round(line.size);
       const list = gaps.get(key);
@@ -103,15 +109,12 @@ function measure(lines: readonly Line[], bodySize: number): ColumnMeasure {
   for (const [key, list] of gaps) {
     list.sort((a, b) => a - b);
     // The lower third: space between paragraphs widens the upper ones.
-    leading.set(key, list[Math.floor((list.length - 1) * 0.33)] ?? key * 1.2);
+    const usual = list[Math.floor((list.length - 1) * 0.33)] ?? key * 1.2;
+    leading.set(key, list.length < FEW_GAPS ? Math.min(usual, key * USUAL_LEADING) : usual);
   }
-  // Larger lines may be headings one below the other, none of which wraps: then the distances are those between headings.
-  const text = Math.round(bodySize);
-  const most = (leading.get(text) ?? text * USUAL_LEADING) / text;
-  for (const [key, usual] of leading) if (key > bodySize * LARGER) leading.set(key, Math.min(usual, key * most));
   return {
     left: lefts[Math.floor(lefts.length * 0.1)] ?? 0,
-    right: rights[Math.floor((rights.length - 1) * 0.95)] ?? 0,
+    right,
     leading,
   };
 }
@@ -122,8 +125,8 @@ const CODE_GAP = 3;
 type Break = 'none' | 'paragraph';
 
 /** Groups of lines, one a paragraph. */
-export function groupLines(lines: readonly Line[], bodySize: number): Line[][] {
-  const column = measure(lines, bodySize);
+export function groupLines(lines: readonly Line[]): Line[][] {
+  const column = measure(lines);
   const groups: Line[][] = [];
   let group: Line[] = [];
   for (const line of lines) {
@@ -233,8 +236,6 @@ export interface ParagraphContext {
   pageIndex: number;
   vocabulary: Vocabulary;
   column: Box;
-  /** Type size of the document's text. */
-  bodySize: number;
   /** Maps a box of the layout frame to the displayed frame. */
   toPage: (box: Box) => Box;
 }
@@ -244,8 +245,8 @@ export function draftParagraphs(
   lines: readonly Line[],
   context: ParagraphContext,
 ): (TextDraft | ListItemDraft | CodeDraft | FormulaDraft)[] {
-  const groups = groupLines(lines, context.bodySize);
-  const column = measure(lines, context.bodySize);
+  const groups = groupLines(lines);
+  const column = measure(lines);
   return groups.map((group, index) => {
     const above = groups[index - 1]?.at(-1);
     const below = groups[index + 1]?.[0];
