@@ -1,5 +1,5 @@
 // Turns words into inline HTML: spaces, emphasis, superscripts, links, and hyphens at line ends.
-// Pages made by hand that need its rules: paragraph-rules.test.ts; files that do are named where the rule stands.
+// Pages made by hand that need its rules: paragraph-rules.test.ts and inline.test.ts; files that do are named where the rule stands.
 import type { Word } from '../source/page-model.ts';
 import { spaceBetween } from './lines.ts';
 
@@ -108,7 +108,7 @@ function pieceHtml(piece: Piece): string {
   return html;
 }
 
-/** Most words are one run of small letters: the general way costs several times as much. */
+/** Most words are one run of small letters: the general way reads them alike and costs several times as much. */
 const PLAIN_WORD = /^([a-z]{3,40})[.,;:]?$/;
 
 /** Words of a document; beyond them no more are learnt. */

@@ -1,5 +1,5 @@
 // Joins words into chunks: pieces of one line with no wide gap inside, the atoms of columns, paragraphs and tables.
-// Pages made by hand that need its rules: paragraph-rules.test.ts; files that do are named where the rule stands.
+// Pages made by hand that need its rules: paragraph-rules.test.ts and lines.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import { isRightToLeft } from '../source/glyph-text.ts';
 import type { Word } from '../source/page-model.ts';

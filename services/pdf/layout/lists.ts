@@ -1,4 +1,5 @@
 // Nests list items by their indent and writes them as HTML lists.
+// Pages made by hand that need its rules: lists.test.ts; files that do are named where the rule stands.
 import type { ListItemDraft } from './blocks.ts';
 import { escapeHtml } from './inline.ts';
 

@@ -1,4 +1,5 @@
 // Reads what begins a list item or a numbered heading.
+// Pages made by hand that need its rules: lists.test.ts and layout.test.ts; files that do are named where the rule stands.
 import type { Marker } from './blocks.ts';
 
 const BULLET = /^(?:[•●○◦▪■□▫‣⁃∙·►▸▶➢➤❖✓✔☐☑☒◆◇★»]|[-–—*](?=\s|$))$/u;

@@ -196,3 +196,17 @@ test('sideways text is a stamp only beside a page of text, outside of its margin
   assert.ok(!stamp(4, 20));
   assert.ok(!stamp(14, 200));
 });
+
+test('a letter with one script over and one under it stays in its line', () => {
+  const script = (x: number, y: number, text: string) =>
+    line(x, y, text, sized(9)).map((word) => ({ ...word, box: { ...word.box, x1: x + 4 }, spaceBefore: false }));
+  const words = [
+    ...line(50, 200, 'that S'),
+    ...script(80.5, 196, 'k'),
+    ...script(80.2, 204, 'i'),
+    ...script(85, 204, '=1'),
+  ];
+  const [first, ...more] = draftPages([[...words, ...line(92, 200, 'is the sum of all birds of the bay')]]);
+  assert.deepEqual(more, []);
+  assert.match(first?.kind === 'text' ? first.text : '', /^that Sik=1 is the sum/);
+});

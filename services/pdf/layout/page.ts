@@ -1,5 +1,5 @@
 // Lays out one page: furniture aside, tables whole, columns in reading order, lines to paragraphs.
-// Pages made by hand that need its rules: page-rules.test.ts; files that do are named where the rule stands.
+// Pages made by hand that need its rules: page-rules.test.ts and figures.test.ts; files that do are named where the rule stands.
 import { area, type Box, boundingBox, centreInside, intersectionArea } from '../source/geometry.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from '../tables/aligned.ts';

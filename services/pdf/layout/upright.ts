@@ -1,4 +1,5 @@
 // Turns a page whose text mostly runs sideways (a landscape table on a portrait page, vertical Japanese) and mirrors one that reads from right to left, so that layout always sees upright text that begins at the left.
+// Pages made by hand that need its rules: upright.test.ts; files that do are named where the rule stands.
 import { type Box, type QuarterTurn, tiltBox, turnBox } from '../source/geometry.ts';
 import { isRightToLeft } from '../source/glyph-text.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
