@@ -297,3 +297,8 @@ test('only a line beyond it ties a row above to the table over white space', () 
   assert.equal(height(TOP - 46), 5);
   assert.equal(height(TOP + 46), 4);
 });
+
+test('a note and the number of the page under a table are none of its rows, however many short lines they are', () => {
+  const words = [...birds(), ...line(105, TOP + 60, 'Counted twice', undefined, 3), ...line(105, TOP + 76, '86')];
+  assert.deepEqual(found(words, [...HEAD, ...row(TOP + 32)]), [BIRDS]);
+});

@@ -267,5 +267,5 @@ function reachOut(
   }
   // Words alone at the end are what follows the table.
   while (own.length > 1 && (own.at(-1) as TextRow).segments.length < 2 && way < 0) own.pop();
-  return own.length === 1 && (own[0] as TextRow).segments.length < 2 ? [] : own;
+  return own.some((line) => line.segments.length >= 2) ? own : [];
 }
