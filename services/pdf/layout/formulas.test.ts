@@ -31,6 +31,11 @@ test('signs and variables are a formula; words, code, what OCR read, and a mirro
   assert.deepEqual(formulas(mirrored), []);
   assert.deepEqual(formulas(words(100, ['4'], ['='], ['5'])), [], 'figures alone');
   assert.deepEqual(formulas(words(100, ['x', MATH])), [], 'a variable alone');
+  assert.deepEqual(formulas(words(100, ['N'], ['='], ['5'])), [], 'an upright letter');
+  assert.deepEqual(formulas(words(100, ['4', ITALIC], ['=', ITALIC], ['5', ITALIC])), [], 'italic figures');
+  const number = words(100, ['('], ['1'], [')']).map((word) => ({ ...word, style: { ...PLAIN, font: 'CambriaMath' } }));
+  const glued = number.map((word, n) => ({ ...word, box: { ...word.box, x0: 100 + n * 5, x1: 105 + n * 5 } }));
+  assert.deepEqual(formulas(glued.map((word) => ({ ...word, spaceBefore: false }))), [], 'a number in brackets alone');
 });
 
 test('a number in brackets at its end is its tag; rows far apart are two formulas', () => {
@@ -38,6 +43,8 @@ test('a number in brackets at its end is its tag; rows far apart are two formula
   assert.deepEqual(formulas(tagged), ['x = y + z \\tag{2.1}']);
   const [row] = composeRows(buildChunks(tagged), []);
   assert.equal(row?.formula?.text, 'x = y + z (2.1)');
+  const [plain] = composeRows(buildChunks(words(100, ...EQUATION)), []);
+  assert.equal(plain?.formula?.text, 'x = y + z');
   assert.equal(formulas([...words(100, ...EQUATION), ...words(112, ...EQUATION)]).length, 1);
   assert.equal(formulas([...words(100, ...EQUATION), ...words(130, ...EQUATION)]).length, 2);
 });
@@ -56,6 +63,8 @@ test('inside a line, letters of a mathematical face and their scripts are one fo
 
 test('rows of text are no part of the formula they touch; limits stand further from a large operator than other rows', () => {
   assert.deepEqual(formulas([...words(100, ...EQUATION), ...words(112, ['and all the gulls'])]), ['x = y + z']);
+  const figures = words(112, ['1990'], ['1991'], ['1992'], ['1993'], ['1994']);
+  assert.deepEqual(formulas([...words(100, ...EQUATION), ...figures]), ['x = y + z'], 'a row of figures');
   const SUM = [['x', MATH], ['='], ['∑'], ['z', MATH]] as const;
   /** A row under an equation, so many points below it. */
   const under = (gap: number, size: number, text: string, over: readonly (readonly [string, TextStyle?])[] = SUM) => {
@@ -82,4 +91,8 @@ test('a rule between two rows is the bar of a fraction where it is no longer tha
   assert.deepEqual(none, ['x = y n + + z m'], 'no bar');
   assert.deepEqual(bar(400), none, 'longer');
   assert.deepEqual(bar(151, 104, false), none, 'upright');
+  const root = words(120, ['x', MATH], ['='], ['√'], ['y', MATH]);
+  const over = [{ horizontal: true, at: 98, start: 122, end: 130, thickness: 1, color: 0 }];
+  const alone = composeRows(buildChunks(root), over).flatMap(({ formula }) => formula?.latex ?? []);
+  assert.deepEqual(alone, ['x = \\surd y'], 'the bar of a formula above is none of a root');
 });

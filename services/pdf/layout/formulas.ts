@@ -1,5 +1,5 @@
 // Finds formulas: rows of signs and letters that stand alone, with their limits and fractions, and runs of them inside lines of text.
-// Rows made by hand that need its rules: formulas.test.ts; files that do are named where the rule stands.
+// Rows made by hand that need its rules: formulas.test.ts and inline-formulas.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { formulaLatex } from './latex.ts';
@@ -30,9 +30,9 @@ type RowKind = 'formula' | 'scrap' | 'text';
 /** A column's rows from top to bottom; formulas that stand alone are one row each (fixtures/pdf/formulas.pdf). */
 export function composeRows(chunks: readonly Chunk[], rulings: readonly Ruling[]): ColumnRow[] {
   const rows = groupRows(chunks);
-  const kinds = rows.map(rowKind);
   // In the mirror of a page that reads from right to left a formula would stand on its head.
-  if (!kinds.includes('formula') || chunks[0]?.words[0]?.mirrored) return rows.map((row) => ({ chunks: row }));
+  if (chunks[0]?.words[0]?.mirrored) return rows.map((row) => ({ chunks: row }));
+  const kinds = rows.map(rowKind);
   const boxes = rows.map((row) => boundingBox(row.map((chunk) => chunk.box)));
   const out: ColumnRow[] = [];
   for (let n = 0; n < rows.length; ) {
@@ -77,7 +77,7 @@ function rowKind(row: readonly Chunk[]): RowKind {
       if (kind === 'word') worded += word.text.length;
       else if (kind === 'sign') signs++;
       if (word.text.includes('=')) equals = true;
-      if (kind !== 'word' && word.style.italic && /\p{L}/u.test(word.text)) variables++;
+      if (word.style.italic && /\p{L}/u.test(word.text)) variables++;
     }
   if (worded > letters * WORD_SHARE) return 'text';
   if (equals ? signs + variables > 0 : signs > 1) return 'formula';
@@ -86,16 +86,13 @@ function rowKind(row: readonly Chunk[]): RowKind {
 
 function makeFormula(chunks: readonly Chunk[], rulings: readonly Ruling[]): FormulaRow | undefined {
   const sorted = [...chunks].sort((a, b) => a.box.x0 - b.box.x0);
-  const last = sorted.at(-1);
-  const number = last && EQUATION_NUMBER.test(chunkText(last.words)) ? chunkText(last.words) : undefined;
+  const number = EQUATION_NUMBER.exec(chunkText(sorted.at(-1)?.words ?? []))?.[0];
   const body = number === undefined ? sorted : sorted.slice(0, -1);
   const words = body.flatMap((chunk) => chunk.words);
   if (words.length === 0) return undefined;
   const box = boundingBox(words.map((word) => word.box));
   // No line of the page's own (formulas.test.ts, a rule between two rows).
-  const bars = rulings.filter(
-    (line) => line.horizontal && line.at > box.y0 - 2 && line.at < box.y1 + 2 && line.end < box.x1 + 4,
-  );
+  const bars = rulings.filter((line) => line.horizontal && line.at > box.y0 - 2 && line.end < box.x1 + 4);
   const latex = formulaLatex(words, bars);
   const text = groupRows(body)
     .map((row) => chunkText(row.flatMap((chunk) => chunk.words)))
@@ -132,17 +129,11 @@ export function foldInlineFormulas(
         if (mathKind(word) === 'word' && !isScript(word) && spaceBetween(words[end - 1] as Word, word)) break;
       }
       // Back to the last that cannot be the sentence's own.
-      while (end > n + 1 && !endsFormula(words[end - 1] as Word, isScript)) end--;
+      while (!endsFormula(words[end - 1] as Word, isScript)) end--;
     }
-    const run = words.slice(n, end);
-    const folded = run.length > 0 ? foldRun(run, baseline, bars, isScript) : undefined;
-    if (folded) {
-      out.push(...folded);
-      n = end;
-    } else {
-      out.push(first);
-      n++;
-    }
+    const folded = foldRun(words.slice(n, end), baseline, bars, isScript);
+    out.push(folded ?? first);
+    n = folded ? end : n + 1;
   }
   return out;
 }
@@ -156,13 +147,13 @@ function foldRun(
   baseline: number,
   bars: readonly Ruling[],
   isScript: (word: Word) => boolean,
-): Word[] | undefined {
+): Word | undefined {
   const told = run.some((word) =>
     isScript(word)
       ? /[\p{L}′]/u.test(word.text) || word.baseline > baseline
       : isMathFont(word.style.font) && /[\p{L}\p{Sm}]/u.test(word.text),
   );
-  if (!told || (run.length === 1 && !isMathFont((run[0] as Word).style.font))) return undefined;
+  if (!told) return undefined;
   const first = run[0] as Word;
   const last = run.at(-1) as Word;
   // The sentence's comma or full stop is set in the text's face, or with the last letter.
@@ -173,14 +164,5 @@ function foldRun(
     trimmed,
     bars.filter((bar) => bar.start > box.x0 - 2 && bar.end < box.x1 + 2),
   );
-  if (latex === '') return undefined;
-  return [
-    {
-      ...first,
-      text: chunkText(run),
-      latex: { body: latex, tail },
-      box,
-      superscript: false,
-    },
-  ];
+  return { ...first, text: chunkText(run), latex: { body: latex, tail }, box, superscript: false };
 }

@@ -1,4 +1,5 @@
 // What a word of a formula is in LaTeX, and which words can only be part of one.
+// Formulas made by hand that need its rules: latex.test.ts.
 import type { Word } from '../source/page-model.ts';
 
 /** Faces that set nothing but mathematics: TeX's, those of equation editors, and OpenType math fonts. */
@@ -146,6 +147,12 @@ const MACROS = new Map<string, string>(
   }),
 ); // prettier-ignore
 const BLACKBOARD: Record<string, string> = { ℝ: 'R', ℕ: 'N', ℤ: 'Z', ℚ: 'Q', ℂ: 'C', ℙ: 'P', ℍ: 'H' };
+/** Faces whose letters are an alphabet of their own. */
+const ALPHABETS: readonly (readonly [RegExp, string])[] = [
+  [/^cmb?sy/i, 'mathcal'],
+  [/^eufm/i, 'mathfrak'],
+  [/^msbm/i, 'mathbb'],
+];
 const ESCAPED: Record<string, string> = {
   '{': '\\{',
   '}': '\\}',
@@ -169,11 +176,11 @@ export function isLargeOperator(word: Word): boolean {
 export function mathKind(word: Word): 'sign' | 'part' | 'word' {
   const { text, style } = word;
   if (SYMBOL.test(text) || (isMathFont(style.font) && text.length <= 6)) return 'sign';
-  if (/^[\p{N}\p{P}\p{S}]+$/u.test(text) || FUNCTIONS.test(text)) return 'part';
-  // `f(x)`, `2a`, `x,`: single letters among figures and brackets.
+  if (FUNCTIONS.test(text)) return 'part';
+  // `+`, `f(x)`, `2a`, `x,`: single letters among figures and signs.
   if (!/\p{L}{2}/u.test(text)) return 'part';
   // `dx`, `gs`: two letters that no word is made of.
-  if (style.italic && /^[b-df-hj-np-tv-xz]{2}$/i.test(text)) return 'part';
+  if (/^[b-df-hj-np-tv-xz]{2}$/i.test(text)) return 'part';
   return 'word';
 }
 
@@ -185,10 +192,11 @@ export function latexSymbol(word: Word): string {
     if (bracket !== undefined) return bracket;
   }
   if (FUNCTIONS.test(text)) return `\\${text}`;
-  if (/^cmsy|^cmbsy/i.test(style.font) && /^[A-Z]+$/.test(text)) return `\\mathcal{${text}}`;
-  if (/^eufm/i.test(style.font) && /^[a-zA-Z]+$/.test(text)) return `\\mathfrak{${text}}`;
-  if (/^msbm/i.test(style.font) && /^[A-Z]$/.test(text)) return `\\mathbb{${text}}`;
-  if (style.bold && !style.italic && /^[a-zA-Z]+$/.test(text)) return `\\mathbf{${text}}`;
+  if (/^[a-zA-Z]+$/.test(text)) {
+    const alphabet = ALPHABETS.find(([face]) => face.test(style.font))?.[1];
+    if (alphabet) return `\\${alphabet}{${text}}`;
+    if (style.bold && !style.italic) return `\\mathbf{${text}}`;
+  }
   if (/^\p{L}{2,}$/u.test(text) && !style.italic && !isMathFont(style.font)) return `\\mathrm{${text}}`;
   if (/\p{M}/u.test(text.normalize('NFD')) && /\p{L}/u.test(text)) return markedLetters(text);
   let latex = '';

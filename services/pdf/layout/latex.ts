@@ -1,4 +1,5 @@
 // Writes words that stand as a formula in LaTeX: fractions by their bars, limits, roots, and scripts by size and baseline.
+// Formulas made by hand that need its rules: latex.test.ts.
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { isLargeOperator, latexSymbol } from './latex-symbols.ts';
@@ -64,10 +65,10 @@ function foldBars(pieces: readonly Piece[], bars: readonly Ruling[]): Piece[] {
     const root = rest.find(
       (piece) => piece.root && Math.abs(piece.box.x1 - bar.start) < size * 0.4 && !below.includes(piece),
     );
-    const taken = new Set(root ? [root, ...below] : above.length > 0 ? [...above, ...below] : []);
-    if (taken.size === 0) continue;
+    const inner = root ? below : above.length > 0 ? [...above, ...below] : [];
+    if (inner.length === 0) continue;
+    const taken = new Set(root ? [root, ...inner] : inner);
     const latex = root ? `\\sqrt{${build(below, 1)}}` : `\\frac{${build(above, 1)}}{${build(below, 1)}}`;
-    const inner = root ? below : [...above, ...below];
     const main = Math.max(...inner.map((piece) => piece.size));
     rest = rest.filter((piece) => !taken.has(piece));
     rest.push({
@@ -83,21 +84,19 @@ function foldBars(pieces: readonly Piece[], bars: readonly Ruling[]): Piece[] {
 }
 
 function mainSize(pieces: readonly Piece[]): number {
-  const sized = pieces.filter((piece) => !piece.large);
-  return Math.max(...(sized.length > 0 ? sized : pieces).map((piece) => piece.size));
+  return Math.max(...pieces.filter((piece) => !piece.large).map((piece) => piece.size));
 }
 
 function mainBaseline(pieces: readonly Piece[]): number {
   const size = mainSize(pieces);
   const base = pieces.filter((piece) => !piece.large && piece.size > size * SCRIPT_SIZE);
-  const sorted = (base.length > 0 ? base : pieces).map((piece) => piece.baseline).sort((a, b) => a - b);
+  const sorted = base.map((piece) => piece.baseline).sort((a, b) => a - b);
   return sorted[sorted.length >> 1] ?? 0;
 }
 
 function build(pieces: readonly Piece[], depth: number): string {
-  if (pieces.length === 0) return '';
   const sorted = [...pieces].sort((a, b) => a.box.x0 - b.box.x0);
-  if (pieces.length === 1 || depth > MAX_DEPTH) return sorted.map((piece) => piece.latex).join(' ');
+  if (depth > MAX_DEPTH) return sorted.map((piece) => piece.latex).join(' ');
   const size = mainSize(sorted);
   const baseline = mainBaseline(sorted);
   const isScript = (piece: Piece) =>
@@ -137,8 +136,8 @@ function build(pieces: readonly Piece[], depth: number): string {
 }
 
 function scriptsLatex(up: readonly Piece[], down: readonly Piece[], depth: number): string {
-  const primes = up.length > 0 && up.every((piece) => /^'+$/.test(piece.latex));
-  const above = up.length === 0 ? '' : primes ? up.map((piece) => piece.latex).join('') : `^{${build(up, depth + 1)}}`;
+  const primes = up.every((piece) => /^'+$/.test(piece.latex));
+  const above = primes ? up.map((piece) => piece.latex).join('') : `^{${build(up, depth + 1)}}`;
   return (down.length === 0 ? '' : `_{${build(down, depth + 1)}}`) + above;
 }
 
