@@ -1,5 +1,5 @@
 // Cuts a page into columns and gives its pieces in reading order: an XY-cut that is driven by gutters with prose on both sides.
-// Pages made by hand that need its rules: columns.test.ts and page-rules.test.ts; files that do are named where the rule stands.
+// Pages made by hand that need its rules: columns.test.ts, column-order.test.ts and page-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 
 /** Width of a gutter in type sizes (columns.test.ts, a gutter is as wide as most of a letter is high). */
@@ -62,7 +62,6 @@ function cut<T extends LayoutItem>(items: T[], depth: number, known: readonly Ma
     else if ((item.box.x0 + item.box.x1) / 2 < gutter.x) left.push(item);
     else right.push(item);
   }
-  if (left.length === 0 || right.length === 0) return column(items);
   const bands = streamBands(left, right);
   const beside = bands.flatMap((band) => [...cut(band.left, depth + 1, []), ...cut(band.right, depth + 1, [])]);
   const margins = [...known, gutter.margin];
@@ -87,28 +86,26 @@ function streamBands<T extends LayoutItem>(left: T[], right: T[]): Band<T>[] {
   const whole = [{ left, right }];
   const bands: Band<T>[] = [{ left: [], right: [] }];
   const isLeft = new Set(left);
-  let bottom = Infinity;
-  for (const item of [...left, ...right].sort((a, b) => a.box.y0 - b.box.y0)) {
+  const sorted = [...left, ...right].sort((a, b) => a.box.y0 - b.box.y0);
+  let bottom = sorted[0]?.box.y1 ?? 0;
+  for (const item of sorted) {
     if (item.box.y0 - bottom > (item.size || 10) * BAND_GAP) bands.push({ left: [], right: [] });
-    bottom = Math.max(bottom === Infinity ? -Infinity : bottom, item.box.y1);
+    bottom = Math.max(bottom, item.box.y1);
     const band = bands.at(-1) as Band<T>;
     (isLeft.has(item) ? band.left : band.right).push(item);
   }
-  if (bands.length < 2 || countsOn(left, right)) return whole;
+  if (countsOn(left, right)) return whole;
   const rows: Band<T>[] = [];
   let open: Band<T> = { left: [], right: [] };
   bands.forEach((band, n) => {
     open = { left: [...open.left, ...band.left], right: [...open.right, ...band.right] };
     const rest = bands.slice(n + 1).flatMap((one) => [...one.left, ...one.right]);
-    if (rest.length > 0 && !(sideBySide(open) && precedes([...open.left, ...open.right], rest))) return;
+    if (rest.length > 0 && !(precedes(open.left, open.right) && precedes([...open.left, ...open.right], rest))) return;
     rows.push(open);
     open = { left: [], right: [] };
   });
-  // The last row may be short of a card.
-  const told = rows.filter(sideBySide);
-  if (told.length < 2 || told.length < rows.length - 1) return whole;
   // Lines in pairs are no cards (columns.test.ts, rows with one line on a side).
-  return told.some((band) => band.left.length > 1 && band.right.length > 1) ? rows : whole;
+  return rows.some((band) => band.left.length > 1 && band.right.length > 1) ? rows : whole;
 }
 
 /** Whether the numbers down both columns count on by one: they tell the order better than the stream. */
@@ -122,21 +119,16 @@ function countsOn<T extends LayoutItem>(left: readonly T[], right: readonly T[])
   );
 }
 
-function sideBySide<T extends LayoutItem>({ left, right }: Band<T>): boolean {
-  return precedes(left, right);
-}
-
 /** Whether the letters of some items come before those of others in the content stream. */
 function precedes(before: readonly LayoutItem[], after: readonly LayoutItem[]): boolean {
   const first = new Set(before);
-  const placed = [...before, ...after].filter((item) => item.order !== undefined);
   const weigh = (items: readonly LayoutItem[]) => items.reduce((sum, item) => sum + (item.letters ?? 0), 0);
-  const early = weigh(placed.filter((item) => first.has(item)));
-  const late = weigh(placed.filter((item) => !first.has(item)));
-  if (early === 0 || late === 0) return false;
+  const early = weigh(before);
+  const late = weigh(after);
+  if (late === 0) return false;
   let left = early;
   let strays = 0;
-  for (const item of placed.sort((a, b) => (a.order ?? 0) - (b.order ?? 0))) {
+  for (const item of [...before, ...after].sort((a, b) => (a.order ?? 0) - (b.order ?? 0))) {
     if (left <= 0) break;
     const letters = item.letters ?? 0;
     if (!first.has(item)) strays += Math.min(left, letters);
@@ -174,7 +166,7 @@ function bestGutter<T extends LayoutItem>(
   return best;
 }
 
-/** Left edges that several lines share, most shared first, at most 24 (columns.test.ts, a column begins at one margin). */
+/** Left edges that several lines share, most shared first, at most twelve (columns.test.ts, a column begins at one margin). */
 function leftMargins<T extends LayoutItem>(items: readonly T[]): Margin[] {
   const edges = items.map((item) => ({ x: item.box.x0, size: item.size || 10 })).sort((a, b) => a.x - b.x);
   const margins: { x: number; size: number; count: number }[] = [];
@@ -189,7 +181,7 @@ function leftMargins<T extends LayoutItem>(items: readonly T[]): Margin[] {
   return margins
     .filter((margin) => margin.count >= 2)
     .sort((a, b) => b.count - a.count)
-    .slice(0, 24);
+    .slice(0, 12);
 }
 
 /** Share of a gutter, in the least that one must have, that a table's words may jut into from either side. */
@@ -228,12 +220,10 @@ function openGutter<T extends LayoutItem>(items: readonly T[], margin: Margin, n
 
 /** Lines that stand beside each other in prose columns, or 0 where these are no columns. */
 function columnScore<T extends LayoutItem>(left: readonly T[], right: readonly T[], nested: number): number {
-  if (left.length === 0 || right.length === 0) return 0;
   const leftSide = readSide(left);
   const rightSide = readSide(right);
   if (leftSide.lines < 2 || rightSide.lines < 2) return 0;
   const shared = overlap(leftSide.box.y0, leftSide.box.y1, rightSide.box.y0, rightSide.box.y1);
-  if (shared <= 0) return 0;
   const fewer = Math.min(leftSide.lines, rightSide.lines);
   const strict = fewer < MIN_LINES;
   if (!readsAsProse(left, leftSide, strict, nested) || !readsAsProse(right, rightSide, strict, nested)) return 0;
@@ -283,7 +273,7 @@ function readSide<T extends LayoutItem>(items: readonly T[]): Side {
  * (fixtures/pdf/four-columns.pdf; columns.test.ts, three columns whose lines lie at different heights). */
 function readsAsProse<T extends LayoutItem>(items: readonly T[], side: Side, strict: boolean, nested: number): boolean {
   if (isProse(side, strict)) return true;
-  if (strict || nested >= MAX_NESTED || side.wordsPerLine < 2.6) return false;
+  if (strict || nested >= MAX_NESTED) return false;
   const gutter = bestGutter(items, [], nested + 1);
   return gutter !== undefined;
 }

@@ -38,6 +38,8 @@ test('pieces come in the order of OCR; above the one before, or beside what is t
   assert.deepEqual(read(...left, piece('f', 60, 240, 56, { block: 1 })), ['abcf']);
   assert.deepEqual(read(...left, piece('f', 50, 400, 56, { block: 1 })), ['abc', 'f'], 'far wider to the right');
   assert.deepEqual(read(...left, piece('f', 5, 250, 56, { block: 1 })), ['abc', 'f'], 'far wider to the left');
+  const apart = [piece('f', 50, 400, 56, { block: 1 }), piece('g', 300, 500, 20, { block: 2 })];
+  assert.deepEqual(read(...left, ...apart), ['abc', 'f', 'g'], 'and more to come');
   assert.deepEqual(read(...left, piece('f', 50, 270, 56, { block: 1 })), ['abcf'], 'a little wider');
   assert.deepEqual(read(...left.slice(0, 2), piece('f', 50, 400, 56, { block: 1 })), ['abf'], 'a title may be short');
 });
@@ -91,4 +93,16 @@ test('a column that OCR cut where print begins beside it is one again, where its
   assert.deepEqual(read(...upper(), beside(300, 500), ...lower(56, 50, 250, 12)), cut, 'another size');
   const title = () => piece('t', 50, 500, 8, { block: 1 });
   assert.deepEqual(read(title(), ...upper(), beside(5, 40), ...lower()), ['t', 'd', 'abcef'], 'under a title');
+  const wide = () => piece('t', 5, 250, 8, { block: 1 });
+  assert.deepEqual(
+    read(wide(), ...upper(), beside(300, 500), ...lower()),
+    ['t', 'abcef', 'd'],
+    'that begins further left',
+  );
+  assert.deepEqual(
+    read(...upper(), beside(5, 40), beside(300, 500), ...lower()),
+    ['abc', 'd', 'd', 'ef'],
+    'on both sides',
+  );
+  assert.deepEqual(read(...upper(), beside(300, 500, 20), ...lower(8)), ['abc', 'd', 'ef'], 'above it');
 });

@@ -27,17 +27,17 @@ export function followOcr<T extends LayoutItem>(
     })
     .sort((a, b) => a.place.line - b.place.line || a.item.box.x0 - b.item.box.x0);
   const columns: Column<T>[] = [];
-  let open: Column<T> | undefined;
-  let last: { item: T; place: FlowPlace } | undefined;
+  let open: { column: Column<T>; last: { item: T; place: FlowPlace } } | undefined;
   for (const one of placed) {
-    if (open && last && goesOn(open, last, one)) {
-      open.items.push(one.item);
-      open.box = unionBox(open.box, one.item.box);
+    if (open && goesOn(open.column, open.last, one)) {
+      const { column } = open;
+      column.items.push(one.item);
+      column.box = unionBox(column.box, one.item.box);
+      open = { column, last: one };
     } else {
-      open = { items: [one.item], box: one.item.box };
-      columns.push(open);
+      open = { column: { items: [one.item], box: one.item.box }, last: one };
+      columns.push(open.column);
     }
-    last = one;
   }
   joinCutColumns(columns);
   for (const item of items) if (!placeOf(item)) insertFigure(columns, item);
@@ -78,18 +78,13 @@ function joinCutColumns<T extends LayoutItem>(columns: Column<T>[]): void {
 function lineUp<T extends LayoutItem>(upper: Column<T>, lower: Column<T>): boolean {
   const [last, first] = [upper.items.at(-1), lower.items[0]];
   const previous = upper.items.at(-2);
-  if (!last || !first || !previous || last.atom || first.atom || previous.atom) return false;
+  if (!last || !first || !previous) return false;
   const middle = ({ box }: T) => (box.y0 + box.y1) / 2;
   const pitch = middle(last) - middle(previous);
   const size = Math.max(last.size, first.size);
   const step = middle(first) - middle(last);
-  if (pitch <= 0 || step < pitch / SAME_PITCH || step > pitch * SAME_PITCH) return false;
-  const narrower = Math.min(last.box.x1 - last.box.x0, first.box.x1 - first.box.x0);
-  return (
-    Math.min(last.size, first.size) >= size * 0.9 &&
-    Math.abs(last.box.x0 - first.box.x0) <= size * SAME_SIDE &&
-    overlap(last.box.x0, last.box.x1, first.box.x0, first.box.x1) >= narrower * 0.9
-  );
+  if (step < pitch / SAME_PITCH || step > pitch * SAME_PITCH) return false;
+  return Math.min(last.size, first.size) >= size * 0.9 && Math.abs(last.box.x0 - first.box.x0) <= size * SAME_SIDE;
 }
 
 /** Whether a piece stands below what the column has, within its width. */
