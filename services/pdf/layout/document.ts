@@ -1,5 +1,5 @@
 // From the drafts of all pages to the blocks of the document: headings, joins over breaks, lists, captions and their HTML.
-// Pages made by hand that need its rules: paragraph-rules.test.ts; files that do are named where the rule stands.
+// Pages made by hand that need its rules: paragraph-rules.test.ts, document.test.ts; files that do are named where the rule stands.
 import type { PagedBlock } from '#shared/document/document.ts';
 import type { Box } from '../source/geometry.ts';
 import type { Bookmark } from '../source/page-model.ts';
@@ -52,7 +52,7 @@ export function assembleBlocks(
   const pages = new Map<number, PagedBlock[]>();
   let title: string | undefined;
   /** The last paragraph; notes under it do not end it. */
-  let open: { block: PagedBlock; draft: TextDraft; noted: boolean } | undefined;
+  let open: { block: PagedBlock; draft: TextDraft } | undefined;
   let items: ListItemDraft[] = [];
 
   const push = (
@@ -94,8 +94,6 @@ export function assembleBlocks(
 
   for (const [index, draft] of merged.entries()) {
     if (draft.kind === 'furniture') {
-      // Waiting items of an earlier page stay before it.
-      if (items[0] && items[0].pageIndex !== draft.pageIndex) flushItems();
       push(draft, { type: draft.role, html: `<p>${draft.html}</p>`, furniture: true }, LAYOUT_CONFIDENCE.furniture);
       continue;
     }
@@ -104,7 +102,6 @@ export function assembleBlocks(
       if (before && before.pageIndex !== draft.pageIndex) flushItems();
       items.push(draft);
       if (!notes.has(draft)) open = undefined;
-      else if (open) open.noted = true;
       continue;
     }
     const lastItem = items.at(-1);
@@ -152,19 +149,16 @@ export function assembleBlocks(
         continue;
       }
       const block = push(draft, { type: 'text', html: `<p>${draft.html}</p>` }, LAYOUT_CONFIDENCE.text);
-      if (notes.has(draft)) {
-        if (open) open.noted = true;
-        continue;
-      }
-      const joined = open ? continuation(open.draft, draft, open.noted, vocabulary) : undefined;
-      if (joined !== undefined && open) {
+      if (notes.has(draft)) continue;
+      const joined = open && continuation(open.draft, draft, vocabulary);
+      if (open && joined) {
         const before = { block: open.block, list: pages.get(open.draft.pageIndex) ?? [] };
         if (bringTogether(before, { block, list: pages.get(draft.pageIndex) ?? [] })) {
           block.continues = joined.glue;
           if (joined.strip) open.block.html = open.block.html.replace(/[-\u00ad\u2010]((?:<\/[a-z]+>)*<\/p>)$/, '$1');
         }
       }
-      open = { block, draft, noted: false };
+      open = { block, draft };
     }
   }
   flushItems();
@@ -206,18 +200,16 @@ function touchesFloat(draft: TextDraft, ...neighbours: (Draft | undefined)[]): b
 function continuation(
   before: TextDraft,
   draft: TextDraft,
-  noted: boolean,
   vocabulary: Vocabulary,
 ): { glue: '' | ' '; strip: boolean } | undefined {
-  const broken = before.pageIndex !== draft.pageIndex || ((before.lastInColumn || noted) && draft.firstInColumn);
-  if (!broken || draft.pageIndex - before.pageIndex > 1) return undefined;
-  if (Math.abs(before.style.size - draft.style.size) > 0.6 || before.style.bold !== draft.style.bold) return undefined;
+  if (before.pageIndex === draft.pageIndex && !draft.firstInColumn) return undefined;
+  if (Math.abs(before.style.size - draft.style.size) > 0.6) return undefined;
   const hyphen = joinHyphenated(before.lastWord, draft.firstWord, vocabulary);
   if (hyphen !== undefined && before.endsFull) return { glue: '', strip: hyphen !== before.lastWord };
   if (!before.endsFull || draft.indented) return undefined;
   const ended = /[.!?:;]["”’')\]]*$/.test(before.text);
   if (/^[\p{Ll}(]/u.test(draft.text) && !ended) return { glue: ' ', strip: false };
-  if (!ended && /[\p{L}\p{N},]$/u.test(before.text) && before.lines > 1) return { glue: ' ', strip: false };
+  if (/[\p{L}\p{N},]$/u.test(before.text) && before.lines > 1) return { glue: ' ', strip: false };
   return undefined;
 }
 

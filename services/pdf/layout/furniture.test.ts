@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blocksOf, filled, line, PLAIN, prose, sized } from '#test/harness/documents/pdf-pages.ts';
-import type { Word } from '../source/page-model.ts';
+import type { TextStyle, Word } from '../source/page-model.ts';
+import { findFurniture } from './furniture.ts';
+import { buildChunks } from './lines.ts';
 
 const furniture = (...pages: Word[][]) =>
   blocksOf(pages).flatMap((one) => (one.startsWith('~') ? [one.replace(/<[^>]+>/g, '').replace(/^~\S+ /, '')] : []));
@@ -85,4 +87,41 @@ test('furniture says what it is: a head, a foot, or the number of a page', () =>
   const foot = blocksOf([[...prose(50, 100, 50), ...line(200, 780, 'The log', SMALL)]]);
   const types = [...found, ...foot].flatMap((one) => /^~(\S+)/.exec(one)?.[1] ?? []);
   assert.deepEqual(types, ['page_header', 'page_number', 'page_footer']);
+});
+
+test('a row is remembered from one run of pages to the next where it stood on two pages', () => {
+  const seen = new Map();
+  const run = (...pages: readonly (readonly [index: number, head: string])[]) =>
+    findFurniture(
+      pages.map(([index, head]) => {
+        const words = [...line(200, 40, head), ...prose(50, 100, 14)];
+        return { index, width: 600, height: 800, chunks: buildChunks(words) };
+      }),
+      seen,
+    ).size;
+  assert.equal(run([0, 'The log'], [1, 'The log'], [2, 'Gulls']), 2);
+  assert.equal(run([3, 'The log'], [4, 'Terns']), 1);
+  assert.equal(run([5, 'Gulls'], [6, 'Terns']), 0, 'on one page before');
+});
+
+test('a head at both margins: of running text, in its type, apart from it, and nothing else in its row', () => {
+  const row = (y: number, style: TextStyle, ...pieces: readonly (readonly [x: number, text: string])[]) =>
+    pieces.flatMap(([x, text]) => line(x, y, text, style));
+  const text = (y: number) => [...line(50, y, `The ${filled(56)}`), ...prose(50, y + 12, 14)];
+  const both = [[50, '212'] as const, [310, 'Harbours'] as const];
+  assert.equal(furniture([...row(60, PLAIN, ...both), ...text(90)]).length, 1);
+  assert.equal(furniture([...row(60, PLAIN, ...both), ...text(72)]).length, 0, 'on the text');
+  assert.equal(furniture([...row(60, sized(20), ...both), ...text(90)]).length, 0, 'a title');
+  const labels = Array.from({ length: 14 }, (_, n) => line(50, 90 + n * 14, 'Lighthousekeepersname Oratleasthisinitials')).flat();
+  assert.equal(furniture([...row(60, PLAIN, [50, '212'], [245, 'Oban']), ...labels]).length, 0, 'a form');
+  const at = (...pieces: readonly (readonly [x: number, text: string])[]) =>
+    furniture([...row(80, PLAIN, ...pieces), ...text(104)]).length;
+  assert.equal(at([197.5, '7'], [260, 'Harbours']), 0, 'a name within the text\u2019s width');
+  assert.equal(at([120, '212'], [310, 'Harbours']), 0, 'a number within it');
+});
+
+test('a number alone on a page is its text; the type of the text is that of most letters', () => {
+  assert.deepEqual(furniture(line(297.5, 780, '7')), []);
+  const large = prose(50, 120, 14, sized(14), 18);
+  assert.deepEqual(furniture([...large, ...line(297.5, 780, '7', sized(14))]), ['7']);
 });

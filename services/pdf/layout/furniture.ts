@@ -42,7 +42,12 @@ const OUTER = 0.1;
 const FULL_PAGE_ROWS = 12;
 
 /** Rows that stood on several pages read so far, by their text without numbers. */
-export type FurnitureMemory = Map<string, { pages: Set<number>; heights: number[] }>;
+export type FurnitureMemory = Map<string, RowMemory>;
+
+interface RowMemory {
+  pages: Set<number>;
+  heights: number[];
+}
 
 /** Rows that are remembered from one run of pages to the next, and pages of each. */
 const REMEMBERED_ROWS = 200;
@@ -77,9 +82,9 @@ export function findFurniture(
       let sure = 0;
       // From the edge inwards; a row that is none ends the search, one that only may be waits for the next.
       for (const row of margin.filter((one) => one.top === top)) {
-        const entry = seen.get(row.key);
-        const near = entry ? entry.heights.filter((y) => Math.abs(y - row.box.y0) < 8).length : 0;
-        const repeated = entry !== undefined && near >= 2 && entry.pages.size >= Math.min(3, pages.length * 0.3);
+        const entry = seen.get(row.key) as RowMemory;
+        const near = entry.heights.filter((y) => Math.abs(y - row.box.y0) < 8).length;
+        const repeated = near >= 2 && entry.pages.size >= Math.min(3, pages.length * 0.3);
         const text = rowText(row);
         const evidence = repeated ? { points: ENOUGH, parted: false } : weighRow(row, text, page, measure);
         if (evidence.points < MAYBE) break;
@@ -102,10 +107,8 @@ export function findFurniture(
 function forgetOnce(seen: FurnitureMemory): void {
   for (const [key, entry] of seen) {
     if (entry.pages.size < 2) seen.delete(key);
-    else if (entry.heights.length > REMEMBERED_PAGES) {
-      entry.heights = entry.heights.slice(-REMEMBERED_PAGES);
-      entry.pages = new Set([...entry.pages].slice(-REMEMBERED_PAGES));
-    }
+    entry.heights = entry.heights.slice(-REMEMBERED_PAGES);
+    entry.pages = new Set([...entry.pages].slice(-REMEMBERED_PAGES));
   }
   for (const key of seen.keys()) {
     if (seen.size <= REMEMBERED_ROWS) break;
@@ -130,11 +133,11 @@ function marginRows(page: MarginPage): MarginRow[] {
     return {
       chunks,
       box: boundingBox(chunks.map((chunk) => chunk.box)),
-      key: `${top ? 't' : 'b'}${text
+      key: text
         .toLowerCase()
         .replace(/\d+|\b[ivxlc]+\b/g, '#')
         .replace(/\s+/g, ' ')
-        .slice(0, 200)}`,
+        .slice(0, 200),
       top,
     };
   };
@@ -204,7 +207,7 @@ function weighRow(
   const { body } = measure;
   const size = Math.max(...row.chunks.map((chunk) => chunk.size));
   if (page.chunks.length <= row.chunks.length) return { points: 0, parted: false };
-  const gap = gapToText(row, page.chunks);
+  const { gap } = nextInwards(row, page.chunks);
   // A speck of the scanner.
   if (!/[\p{L}\p{N}]/u.test(text)) return { points: MAYBE, parted: false };
   if (PAGE_NUMBER.test(text)) {
@@ -233,10 +236,8 @@ function weighRow(
 
 /** Whether the line under a head is one of the text's own and begins in the middle of a sentence: it cannot belong to what is above. */
 function goesOnBelow(row: MarginRow, page: MarginPage): boolean {
-  let next: Chunk | undefined;
-  for (const chunk of page.chunks)
-    if (chunk.box.y0 + chunk.box.y1 > 2 * row.box.y1 && (!next || chunk.baseline < next.baseline)) next = chunk;
-  return next !== undefined && /^\p{Ll}/u.test(next.words[0]?.text ?? '');
+  const next = page.chunks.find((chunk) => chunk.box.y0 + chunk.box.y1 > 2 * row.box.y1);
+  return /^\p{Ll}/u.test(next?.words[0]?.text ?? '');
 }
 
 /**
@@ -246,15 +247,15 @@ function goesOnBelow(row: MarginRow, page: MarginPage): boolean {
  */
 function marginPieces({ chunks }: MarginRow, page: MarginPage, measure: PageMeasure): 0 | 1 | 2 {
   const { left, right } = measure;
-  const first = chunks[0];
-  const last = chunks.at(-1);
-  if (!first || !last || chunks.length < 2 || chunks.length > 3) return 0;
+  const first = chunks[0] as Chunk;
+  const last = chunks.at(-1) as Chunk;
+  if (chunks.length < 2) return 0;
   const size = Math.max(...chunks.map((chunk) => chunk.size));
   if (chunks.some((chunk, n) => n > 0 && chunk.box.x0 - (chunks[n - 1] as Chunk).box.x1 < size * 3)) return 0;
   const atLeft = Math.abs(first.box.x0 - left) < size * 2;
   const atRight = Math.abs(last.box.x1 - right) < size * 2;
   const isNumber = (chunk: Chunk) => PAGE_NUMBER.test(chunkText(chunk.words)) && isCentred(chunk.box, page, measure);
-  if (chunks.length === 2 && ((atLeft && isNumber(last)) || (atRight && isNumber(first)))) return 2;
+  if ((atLeft && isNumber(last)) || (atRight && isNumber(first))) return 2;
   if (!atLeft || !atRight) return 0;
   const middle = chunks[1] as Chunk;
   if (chunks.length === 2) return [first, last].some((chunk) => PAGE_NUMBER.test(chunkText(chunk.words))) ? 2 : 1;
@@ -270,27 +271,22 @@ function isCentred(box: Box, page: MarginPage, { left, right, body }: PageMeasur
 /** Whether the next row inwards follows at the distance and in the size of one text (furniture.test.ts, a repeated row). */
 function runsOn(row: MarginRow, chunks: readonly Chunk[]): boolean {
   const size = Math.max(...row.chunks.map((chunk) => chunk.size));
+  const { gap, next } = nextInwards(row, chunks);
+  return gap < size * 0.6 && Math.abs((next?.size ?? 0) - size) < size * 0.06;
+}
+
+/** The nearest chunk on the text's side of a row, and how far it is. */
+function nextInwards(row: MarginRow, chunks: readonly Chunk[]): { gap: number; next: Chunk | undefined } {
   let gap = Infinity;
   let next: Chunk | undefined;
   for (const chunk of chunks) {
-    if (row.chunks.includes(chunk)) continue;
     const distance = row.top ? chunk.box.y0 - row.box.y1 : row.box.y0 - chunk.box.y1;
     if (distance > -1 && distance < gap) {
       gap = distance;
       next = chunk;
     }
   }
-  return next !== undefined && gap < size * 0.6 && Math.abs(next.size - size) < size * 0.06;
-}
-
-function gapToText(row: MarginRow, chunks: readonly Chunk[]): number {
-  let gap = Infinity;
-  for (const chunk of chunks) {
-    if (row.chunks.includes(chunk)) continue;
-    const distance = row.top ? chunk.box.y0 - row.box.y1 : row.box.y0 - chunk.box.y1;
-    if (distance > -1 && distance < gap) gap = distance;
-  }
-  return gap;
+  return { gap, next };
 }
 
 /** The type size of most characters. */

@@ -1,5 +1,5 @@
 // Tells headings from text by a document-wide view: the body's style, numbering, and bookmarks, which also give the levels.
-// Pages made by hand that need its rules: heading-rules.test.ts; files that do are named where the rule stands.
+// Pages and paragraphs made by hand that need its rules: heading-rules.test.ts, heading-drafts.test.ts; files that do are named where the rule stands.
 import type { Bookmark } from '../source/page-model.ts';
 import type { Draft, TextDraft } from './blocks.ts';
 import { isCaption, isNumberedCaption, numberingDepth } from './markers.ts';
@@ -70,7 +70,7 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
       found.push(draft);
   });
   const kept = dropRuns(found, drafts, body, outline);
-  return setLevels(kept, outline, body, kept[0] !== undefined && followsText(kept[0], drafts));
+  return setLevels(kept, outline, body, followsText(kept[0], drafts));
 }
 
 /** A line of capitals in the middle between paragraphs, in whatever face: a name stands under a title instead (fixtures/pdf/references.pdf). */
@@ -83,8 +83,6 @@ function isCentredCapitals(draft: TextDraft, drafts: readonly Draft[], index: nu
   return (
     style.capitals &&
     draft.centred &&
-    draft.lines === 1 &&
-    draft.gapAbove > 0.8 &&
     text.length <= 60 &&
     !/[.,;:]$/.test(text) &&
     runs(drafts[index - 1]) &&
@@ -131,6 +129,7 @@ function dropRuns(
   outline: ReadonlyMap<string, number>,
 ): TextDraft[] {
   const marked = new Set<Draft>(found);
+  const isMarked = (draft: Draft): draft is TextDraft => marked.has(draft);
   const dropped = new Set<Draft>();
   let run: TextDraft[] = [];
   const flush = () => {
@@ -139,20 +138,15 @@ function dropRuns(
     run = [];
   };
   for (const draft of drafts) {
-    if (
-      draft.kind !== 'text' ||
-      !marked.has(draft) ||
-      outline.has(normalise(draft.text)) ||
-      numberingDepth(draft.text) > 0
-    ) {
+    if (!isMarked(draft) || outline.has(normalise(draft.text)) || numberingDepth(draft.text) > 0) {
       flush();
       continue;
     }
     const last = run.at(-1);
     const large = draft.style.size >= body.size * 1.25;
-    const wasLarge = last !== undefined && last.style.size >= body.size * 1.25;
+    const wasLarge = (last?.style.size ?? 0) >= body.size * 1.25;
     const alike = last?.pageIndex === draft.pageIndex && styleRank(last.style) === styleRank(draft.style);
-    if (last && (large || wasLarge) && !alike) flush();
+    if ((large || wasLarge) && !alike) flush();
     run.push(draft);
   }
   flush();
@@ -181,27 +175,23 @@ function isHeading(
   if (isNumberedCaption(text)) return false;
   const ratio = style.size / body.size;
   const depth = numberingDepth(text);
-  if (
-    outline.has(normalise(text)) &&
-    (ratio > 1.02 || style.bold || (draft.lines === 1 && !shown.has(normalise(text))))
-  )
-    return true;
+  if (outline.has(normalise(text)) && (ratio > 1.02 || style.bold || !shown.has(normalise(text)))) return true;
   const ended = /[.,;]$/.test(text) && !/\b(?:etc|Inc|Ltd|Co)\.$/.test(text);
   // Text in a larger type than the references' is text: it goes on for lines (fixtures/pdf/formulas.pdf).
   if (ratio >= 1.17) return ratio >= 1.5 || !(text.length > 120 && (ended || (draft.lines > 2 && !style.bold)));
   if (isCaption(text)) return false;
   const alone = draft.gapAbove > 0.25;
   if (ended && depth === 0) return false;
-  if (/[:]$/.test(text) && ratio < 1.08 && !style.bold) return false;
+  if (text.endsWith(':') && !style.bold) return false;
   if (style.bold && !body.bold && ratio >= 0.85) return text.length <= 160 && alone;
-  if (draft.lines > 2 || text.length > 110 || !alone) return false;
+  if (draft.lines > 2 || !alone) return false;
   const carriesOn =
     next !== undefined && (next.kind === 'text' || next.kind === 'item') && next.pageIndex === draft.pageIndex;
   if (ratio >= 1.07 && carriesOn && draft.lines === 1) return true;
   if (style.italic && !body.italic && carriesOn && ratio >= 0.85 && draft.gapAbove > 0.5)
     return !draft.endsFull && draft.lines === 1;
   // Capitals in the body's own face are a running head or a name as often as a heading.
-  if (style.capitals && style.font !== body.font && carriesOn && ratio >= 0.8 && draft.gapAbove > 0.5) return true;
+  if (style.capitals && style.font !== body.font && carriesOn && ratio >= 0.8) return true;
   return (
     depth > 0 &&
     ratio >= 0.9 &&
@@ -216,7 +206,7 @@ function isHeading(
 /** Letters before the first heading that tell a page out of the middle of a text. */
 const TEXT_BEFORE = 400;
 
-function followsText(first: TextDraft, drafts: readonly Draft[]): boolean {
+function followsText(first: TextDraft | undefined, drafts: readonly Draft[]): boolean {
   let letters = 0;
   for (const draft of drafts) {
     if (draft === first) break;
