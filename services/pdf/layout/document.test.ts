@@ -102,6 +102,7 @@ test('an item goes on over a page where its sentence does, also past a running h
   assert.equal(joined(long, line(50, 300, 'gulls and terns.')), `${long} gulls and terns.`);
   assert.equal(joined(`${filled(51, 4)} meadow-`, line(50, 300, 'lands.')), `${filled(51, 4)} meadowlands.`);
   assert.equal(joined(`${filled(53, 4)} quay/`, line(50, 300, 'side.')), `${filled(53, 4)} quay/side.`);
+  assert.equal(joined(`${filled(53, 4)} B12-`, line(50, 300, 'rich.')), `${filled(53, 4)} B12-rich.`);
   const head = [...line(200, 20, 'The log', sized(8)), ...line(50, 300, 'gulls and terns.'), ...prose(50, 340, 5)];
   assert.equal(joined(long, head), `${long} gulls and terns.`);
   assert.equal(joined('gulls', line(50, 300, 'and terns.')), 'gulls', 'a short item');

@@ -150,10 +150,10 @@ export function assembleBlocks(
       }
       const block = push(draft, { type: 'text', html: `<p>${draft.html}</p>` }, LAYOUT_CONFIDENCE.text);
       if (notes.has(draft)) continue;
-      const joined = open && continuation(open.draft, draft, vocabulary);
-      if (open && joined) {
+      if (open) {
+        const joined = continuation(open.draft, draft, vocabulary);
         const before = { block: open.block, list: pages.get(open.draft.pageIndex) ?? [] };
-        if (bringTogether(before, { block, list: pages.get(draft.pageIndex) ?? [] })) {
+        if (joined && bringTogether(before, { block, list: pages.get(draft.pageIndex) ?? [] })) {
           block.continues = joined.glue;
           if (joined.strip) open.block.html = open.block.html.replace(/[-\u00ad\u2010]((?:<\/[a-z]+>)*<\/p>)$/, '$1');
         }

@@ -111,8 +111,11 @@ test('a head at both margins: of running text, in its type, apart from it, and n
   const both = [[50, '212'] as const, [310, 'Harbours'] as const];
   assert.equal(furniture([...row(60, PLAIN, ...both), ...text(90)]).length, 1);
   assert.equal(furniture([...row(60, PLAIN, ...both), ...text(72)]).length, 0, 'on the text');
+  assert.equal(furniture([...row(60, sized(11), ...both), ...text(72)]).length, 0, 'larger, on the text');
   assert.equal(furniture([...row(60, sized(20), ...both), ...text(90)]).length, 0, 'a title');
-  const labels = Array.from({ length: 14 }, (_, n) => line(50, 90 + n * 14, 'Lighthousekeepersname Oratleasthisinitials')).flat();
+  const labels = Array.from({ length: 14 }, (_, n) =>
+    line(50, 90 + n * 14, 'Lighthousekeepersname Oratleasthisinitials'),
+  ).flat();
   assert.equal(furniture([...row(60, PLAIN, [50, '212'], [245, 'Oban']), ...labels]).length, 0, 'a form');
   const at = (...pieces: readonly (readonly [x: number, text: string])[]) =>
     furniture([...row(80, PLAIN, ...pieces), ...text(104)]).length;

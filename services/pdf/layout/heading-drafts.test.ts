@@ -79,7 +79,12 @@ test('capitals in the middle are a heading between paragraphs and formulas, not 
 });
 
 test('words set flush against a chart are its categories, not headings', () => {
-  const labels = (count: number, more: (n: number) => Partial<TextDraft['box']> = () => ({}), pageIndex = 0) =>
+  const labels = (
+    count: number,
+    more: (n: number) => Partial<TextDraft['box']> = () => ({}),
+    pageIndex = 0,
+    chart: Draft = figure(),
+  ) =>
     heads([
       prose(),
       ...Array.from({ length: count }, (_, n) => [
@@ -89,7 +94,7 @@ test('words set flush against a chart are its categories, not headings', () => {
         }),
         prose(60, { pageIndex }),
       ]).flat(),
-      figure(),
+      chart,
       prose(),
     ]).length;
   assert.equal(labels(4), 0);
@@ -129,6 +134,10 @@ test('words set flush against a chart are its categories, not headings', () => {
     4,
     'of one length',
   );
+  const ragged = (n: number) => (n % 2 === 0 ? { x0: 60, x1: 130 } : { x0: 20, x1: 145 });
+  assert.equal(labels(4, ragged), 4, 'of unlike ends');
+  const beside = { box: { x0: 150, x1: 400, y0: 100, y1: 300 } };
+  assert.equal(labels(4, undefined, 0, prose(300, beside)), 4, 'beside a paragraph');
   assert.equal(
     heads([...Array.from({ length: 4 }, () => [text('Gulls', BOLD), prose()]).flat()]).length,
     4,
@@ -211,8 +220,7 @@ test('a line a little larger, in italics or in capitals is a heading only where 
 
 test('the type of the text is that of most letters: tables count whole, items half, and neither says its face', () => {
   assert.equal(heads([text('The old light'), table(500, 8)]).length, 1);
-  const references = [prose(400), text('Gulls', { size: 11 }), prose(100), item(600, 9)];
-  assert.deepEqual(heads(references), ['1 Gulls']);
+  assert.deepEqual(heads([prose(400), text('Gulls'), prose(100), item(600, 9)]), [], 'references');
   const name = text('OLD LIGHT', { capitals: true });
   assert.deepEqual(heads([item(40, 10), prose(), name, prose()]), [], 'capitals in the face of the text');
 });
