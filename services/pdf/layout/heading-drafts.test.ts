@@ -12,7 +12,6 @@ const STYLE: DraftStyle = {
   monospace: false,
   capitals: false,
   font: 'a',
-  color: 0,
 };
 const BOLD = { bold: true };
 const BOX = { x0: 50, x1: 350, y0: 100, y1: 110 };
@@ -28,7 +27,6 @@ const text = (said: string, style: Partial<DraftStyle> = {}, more: Partial<TextD
   style: { ...STYLE, ...style },
   lines: 1,
   gapAbove: 2,
-  gapBelow: 1,
   firstInColumn: false,
   lastInColumn: false,
   endsFull: false,
