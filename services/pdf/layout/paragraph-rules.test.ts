@@ -208,9 +208,9 @@ const below = (...lines: Line[]) =>
   ]).slice(1);
 const kindsBelow = (...lines: Line[]) => below(...lines).map((draft) => draft.kind);
 
-test('the usual distance of lines is that of lines in one type, not of a heading and its line', () => {
+test('the usual distance of lines is that of lines in one type, not of a full line in larger type and the text under it', () => {
   const entries = [0, 1, 2, 3, 4, 5].flatMap((n) => [
-    ...line(50, 100 + n * 50, 'Gulls', sized(14)),
+    ...line(50, 100 + n * 50, filled(60, n), sized(14)),
     ...line(50, 120 + n * 50, filled(40, n)),
   ]);
   const two = [...prose(50, 420, 2), ...prose(50, 452, 2)];

@@ -95,9 +95,9 @@ function measure(lines: readonly Line[]): ColumnMeasure {
     const above = lines[n - 1];
     if (!above || Math.abs(above.size - line.size) > 0.6) continue;
     const gap = line.baseline - above.baseline;
-    const next = line.words[0]?.box;
+    const next = (line.words[0] as Word).box;
     // A line with room for the next word is none that wrapped: below it may be space between paragraphs.
-    if (next && right - above.box.x1 > next.x1 - next.x0 + line.size) continue;
+    if (right - above.box.x1 > next.x1 - next.x0 + line.size) continue;
     if (gap < line.size * 2.6) {
       const key = Math.round(line.size);
       const list = gaps.get(key);
