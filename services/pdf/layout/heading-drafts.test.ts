@@ -191,6 +191,9 @@ test('long texts in larger type are headings where they are bold or short, or do
 
 test('a caption, a numbered sentence, and a colon in bold', () => {
   assert.ok(!isHead(text('Figure 3 Gulls of the bay', BOLD)));
+  const loud = text('Table 14. Gulls of the bay', { size: 14 });
+  assert.ok(!isHead(loud), 'a caption in large type');
+  assert.deepEqual(heads([prose(), loud, prose()], ['Table 14. Gulls of the bay', 2]), [], 'in the outline');
   assert.ok(isHead(text('2. The old light.', BOLD)));
   assert.ok(isHead(text('The birds are:', BOLD)));
   assert.ok(!isHead(text('The birds are:', {})));
