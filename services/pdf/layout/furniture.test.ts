@@ -128,3 +128,15 @@ test('a number alone on a page is its text; the type of the text is that of most
   const large = prose(50, 120, 14, sized(14), 18);
   assert.deepEqual(furniture([...large, ...line(297.5, 780, '7', sized(14))]), ['7']);
 });
+
+test('the type of the number: a line at the other edge in it alone is furniture, where the text has other types', () => {
+  const small = { ...sized(9.6), font: 'n' };
+  const page = (head: TextStyle, text = PLAIN) => [
+    ...line(200, 50, 'Proceedings of the spring', head),
+    ...prose(50, 100, 6, text),
+    ...line(297.5, 800, '7', small),
+  ];
+  assert.deepEqual(furniture(page(small)), ['Proceedings of the spring', '7']);
+  assert.deepEqual(furniture(page({ ...small, font: 'm' })), ['7'], 'in another face');
+  assert.deepEqual(furniture(page(small, small)), ['7'], 'the type of the text');
+});

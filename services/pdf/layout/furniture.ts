@@ -77,6 +77,7 @@ export function findFurniture(
     const own: FoundFurniture[] = [];
     const margin = rows.get(page.index) ?? [];
     const measure = measurePage(page);
+    const surest = margin.find((row) => weighRow(row, rowText(row), page, measure).points >= ENOUGH);
     for (const top of [true, false]) {
       const edge: EdgeRow[] = [];
       let sure = 0;
@@ -86,7 +87,7 @@ export function findFurniture(
         const near = entry.heights.filter((y) => Math.abs(y - row.box.y0) < 8).length;
         const repeated = near >= 2 && entry.pages.size >= Math.min(3, pages.length * 0.3);
         const text = rowText(row);
-        const evidence = repeated ? { points: ENOUGH, parted: false } : weighRow(row, text, page, measure);
+        const evidence = repeated ? { points: ENOUGH, parted: false } : weighRow(row, text, page, measure, surest);
         if (evidence.points < MAYBE) break;
         edge.push({ row, role: roleOf(row, text), parted: evidence.parted });
         if (evidence.points >= ENOUGH) sure = edge.length;
@@ -203,6 +204,7 @@ function weighRow(
   text: string,
   page: MarginPage,
   measure: PageMeasure,
+  surest?: MarginRow,
 ): { points: number; parted: boolean } {
   const { body } = measure;
   const size = Math.max(...row.chunks.map((chunk) => chunk.size));
@@ -223,6 +225,7 @@ function weighRow(
   let points = 0;
   if (STAMP.test(text)) points += 3;
   if (pieces > 0 && gap > size * 0.7 && measure.lines >= FULL_PAGE_ROWS) points += pieces > 1 ? 3 : 1;
+  if (surest && isTypeOfMargins(row, surest, page)) points += 1;
   const typed = points > 0 || size < body * 0.92;
   if (outer) points += 1;
   // furniture.test.ts, type a good deal smaller.
@@ -232,6 +235,18 @@ function weighRow(
   if (/[.:;]$/.test(text)) points -= 1;
   // Place and distance alone speak for a title too: it waits for no page number.
   return { points: typed ? points : 0, parted: false };
+}
+
+/** Whether a row is in the type of one that is furniture, which nothing of the text has (furniture.test.ts, the type of the number). */
+function isTypeOfMargins(row: MarginRow, sure: MarginRow, page: MarginPage): boolean {
+  const type = typeOf(row.chunks[0]);
+  const own = new Set([...row.chunks, ...sure.chunks]);
+  return type === typeOf(sure.chunks[0]) && page.chunks.every((chunk) => own.has(chunk) || typeOf(chunk) !== type);
+}
+
+function typeOf(chunk: Chunk | undefined): string {
+  const style = chunk?.words[0]?.style;
+  return `${style?.font}|${style?.size.toFixed(1)}|${style?.bold}|${style?.italic}`;
 }
 
 /** Whether the line under a head is one of the text's own and begins in the middle of a sentence: it cannot belong to what is above. */
