@@ -161,3 +161,12 @@ test('two lines whose pieces have no column in common are no table, though a lin
   const two = rows([205, 325], TOP + 14, [['counted in springs', 'and in the autumns']], 14);
   assert.equal(count([...six, ...two], [WIDE]), 0);
 });
+
+test('a numbered list close under a table is none of its rows', () => {
+  const items = rows(
+    [205, 225],
+    TOP + 46,
+    ['Mix the grain with the meal by hand', 'Leave it out for an hour at noon'].map((text, n) => [`${n + 3}.`, text]),
+  );
+  assert.deepEqual(found([...at(TOP), ...items]), [BIRDS]);
+});

@@ -60,7 +60,7 @@ function runEnd(rows: readonly Chunk[][], start: number): number {
   let left = rowBox(rows[start] as Chunk[]).x0;
   let right = rowBox(rows[start] as Chunk[]).x1;
   for (let i = start + 1; i < rows.length; i++) {
-    const row = rows[i] as Chunk[];
+    const row = withoutMarker(rows[i] as Chunk[]);
     const box = rowBox(row);
     const above = rowBox(rows[i - 1] as Chunk[]);
     const size = Math.max(...row.map((chunk) => chunk.size));
@@ -77,6 +77,12 @@ function runEnd(rows: readonly Chunk[][], start: number): number {
     if (lone > MAX_LONE_LINES || (wide && (row[0]?.words.length ?? 0) > 5)) break;
   }
   return end + (isWrappedLabel(rows[end - 1], rows[end]) ? 1 : 0);
+}
+
+/** An item of a list is one line, however far its marker stands from its text. */
+function withoutMarker(row: Chunk[]): Chunk[] {
+  const [marker, ...text] = row;
+  return text.length === 1 && marker && readMarker(chunkText(marker.words)) ? text : row;
 }
 
 /** Whether a lone line goes on the first cell of the row above it. */
