@@ -40,6 +40,7 @@ test('a table ends at white space, after three lines alone, at a line of prose, 
   const alone = (n: number) => [...at(TOP), ...at(next, times(n, 'Waders', '', '')), ...at(next + n * 14)];
   assert.equal(count(alone(3)), 1);
   assert.equal(count(alone(4)), 2, 'four lines alone');
+  assert.equal(count([...at(TOP), ...at(next, [['•', '', '']]), ...at(next + 14)]), 1, 'a mark alone');
   const between = (text: string) => [...at(TOP), ...line(200, next, text, undefined, 3), ...at(next + 14)];
   assert.equal(count(between('Counted from the old light each morning')), 2, 'prose');
   assert.equal(count(between('Counted at the lighthouses, unweighted')), 1, 'few words');
@@ -98,6 +99,8 @@ test('columns of long cells without a line are prose', () => {
   const cells = times(4, 'the old gulls of bay', 'rest on the quay all', 'day until it is dark');
   assert.equal(count(at(TOP, cells, [60, 200, 340])), 0);
   assert.equal(count(at(TOP, cells, [60, 200, 340]), [rule(TOP + 4, 55, 440)]), 1);
+  const short = times(4, 'Gull of sea', 'Tern of bay', 'Coot of rye');
+  assert.equal(count(at(TOP, short, [60, 200, 340])), 1, 'a cell is of its own column alone');
 });
 
 test('two rows and the second line of a label are two rows', () => {

@@ -81,8 +81,7 @@ function runEnd(rows: readonly Chunk[][], start: number): number {
 
 /** An item of a list is one line, however far its marker stands from its text. */
 function withoutMarker(row: Chunk[]): Chunk[] {
-  const [marker, ...text] = row;
-  return text.length === 1 && marker && readMarker(chunkText(marker.words)) ? text : row;
+  return row.length === 2 && readMarker(chunkText((row[0] as Chunk).words)) ? row.slice(1) : row;
 }
 
 /** Whether a lone line goes on the first cell of the row above it. */
@@ -126,11 +125,6 @@ function looksTabular(run: readonly Chunk[][], rows: readonly TextRow[], cut: Co
   const columns: ColumnView[] = cut.extents.map((_, column) => viewColumn(rows, cut, column));
   const filled = columns.filter((column) => column.cells.length >= Math.max(2, rows.length * 0.2));
   if (filled.length < 2) return false;
-  const first = filled[0] as ColumnView;
-  const markers = first.cells.filter(
-    (cell) => readMarker(cell.split(' ')[0] ?? '') !== undefined && cell.length <= 5,
-  ).length;
-  if (filled.length === 2 && markers > first.cells.length * 0.6) return false;
   if (filled.slice(1).some((column) => column.aligned < 0.55)) return false;
   const cells = filled.flatMap((column) => column.cells);
   const wordsPerCell = cells.reduce((sum, cell) => sum + cell.split(' ').length, 0) / cells.length;
