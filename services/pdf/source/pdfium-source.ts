@@ -8,6 +8,7 @@ import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-s
 import { FormFields, paintAnnotations, showsAnnotations } from './pdfium-annotations.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
+import { liftScan, mayMask, readGreys } from './pdfium-scan.ts';
 import { ActualTexts, mayTell, type PageTags, readTags } from './pdfium-tags.ts';
 import { readText } from './pdfium-text.ts';
 
@@ -47,12 +48,15 @@ class PdfiumSource implements PageSource {
   readonly info: DocumentInfo;
   readonly #pdfium: Pdfium;
   readonly #file: number;
+  readonly #fileBytes: number;
   readonly #document: number;
   readonly #scratch: number;
   readonly #form: FormFields | undefined;
   readonly #tagged: boolean;
   /** Pages whose annotations are painted, with what went with them. */
   readonly #painted = new Map<number, { links: PageLink[]; shown: Shown[] }>();
+  /** Pictures may have masks; unknown until a page is drawn. */
+  #masked: boolean | undefined;
   /** The page that was loaded last; 0 where none is. */
   #page = 0;
   #closed = false;
@@ -60,6 +64,7 @@ class PdfiumSource implements PageSource {
   constructor(pdfium: Pdfium, file: number, document: number, bytes: Uint8Array) {
     this.#pdfium = pdfium;
     this.#file = file;
+    this.#fileBytes = bytes.length;
     this.#document = document;
     this.#scratch = pdfium.malloc(128);
     this.pageCount = Math.max(0, pdfium.FPDF_GetPageCount(document));
@@ -227,18 +232,15 @@ class PdfiumSource implements PageSource {
       const scale = (dpi / 72) * Math.min(1, Math.sqrt(DOCUMENT_LIMITS.pagePixels / wanted));
       const width = Math.max(1, Math.round(pointsWide * scale));
       const height = Math.max(1, Math.round(pointsHigh * scale));
+      this.#masked ??= mayMask(pdfium.heap.u8.subarray(this.#file, this.#file + this.#fileBytes));
+      const lifted = this.#masked ? undefined : liftScan(pdfium, page, crop, { width, height }, this.#scratch);
+      if (lifted) return { width, height, dpi: scale * 72, pixels: lifted };
       const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, BITMAP_GREY, 0, 0);
       if (bitmap === 0) throw new PageUnreadableError(`page ${index + 1} cannot be rendered`);
       try {
         pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xffffffff);
         pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, RENDER_ANNOTATIONS);
-        const buffer = pdfium.FPDFBitmap_GetBuffer(bitmap);
-        const stride = pdfium.FPDFBitmap_GetStride(bitmap);
-        const heap = pdfium.heap.u8;
-        const pixels = new Uint8Array(width * height);
-        for (let y = 0; y < height; y++)
-          pixels.set(heap.subarray(buffer + y * stride, buffer + y * stride + width), y * width);
-        return { width, height, dpi: scale * 72, pixels };
+        return { width, height, dpi: scale * 72, pixels: readGreys(pdfium, bitmap, width, height, 1) };
       } finally {
         pdfium.FPDFBitmap_Destroy(bitmap);
       }
