@@ -11,7 +11,7 @@ import { checkServerLanguages, readLanguageSettings } from './ocr/languages.ts';
 import { QUEUES, WORKERS } from './registry.ts';
 
 async function main(): Promise<void> {
-  collectSeldom();
+  collectSeldom(1);
   const config = readConfig();
   checkServerLanguages(readLanguageSettings());
   const log = createLogger(config, 'parsemesh');

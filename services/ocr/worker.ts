@@ -11,6 +11,8 @@ import { readPage } from './reading.ts';
 /** Resolutions outside of which a job's word is not believed. */
 const DPI_RANGE = [30, 2400] as const;
 const USUAL_DPI = 200;
+/** A page is a few times as large as all that lives between two of them. */
+const HEAP_GROWTH = 3;
 
 let engine: Engine | undefined;
 let engineSetting: EngineSetting | undefined;
@@ -76,7 +78,7 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
 
 /** Loads the default languages, so that the first page does not wait. Without their data it waits for the first job to say so. */
 export async function warm(): Promise<void> {
-  collectSeldom();
+  collectSeldom(HEAP_GROWTH);
   try {
     await engineFor([]);
   } catch (error) {

@@ -529,7 +529,7 @@ function contract(start: () => Promise<Ground>): void {
     const queue = newQueue();
     const canary = randomBytes(48);
     const body = Buffer.concat([randomBytes(1_000), canary, randomBytes(1_000)]);
-    const large = Buffer.concat([body, randomBytes(2 * MiB)]);
+    const large = Buffer.concat([body, randomBytes(TRANSPORT_LIMITS.memoryPayloadBytes)]);
     const held = gate();
     const consumer = await serve(far.bus, queue, {
       concurrency: 1,
@@ -635,10 +635,40 @@ function contract(start: () => Promise<Ground>): void {
 describe('the transport in memory', () => {
   contract(memoryGround);
 
+  it('keeps payloads in memory while they fit there, and takes room again that one has given back', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bus-test-'));
+    const { payloads, close } = createMemoryTransport({ folder });
+    const room = TRANSPORT_LIMITS.memoryPayloadBytes;
+    const put = (bytes: number, source = inPieces(randomBytes(bytes))) => payloads.put(source, { volatile: false });
+    const files = async () =>
+      (await readdir(folder, { recursive: true, withFileTypes: true })).filter((one) => one.isFile()).length;
+    const held = [await put(room / 2), await put(room / 2)];
+    assert.equal(await files(), 0);
+    const outside = await put(1);
+    assert.equal(await files(), 1);
+    for (const ref of [...held, outside]) await payloads.delete(ref);
+    assert.equal(await files(), 0);
+    const tooLarge = await put(room + MiB);
+    await assert.rejects(
+      put(
+        0,
+        (async function* () {
+          yield randomBytes(room);
+          throw new Error('it broke off');
+        })(),
+      ),
+    );
+    await put(room);
+    assert.equal(await files(), 1, 'neither one that went to a file nor one that broke off takes room');
+    await payloads.delete(tooLarge);
+    await close();
+    await rm(folder, { recursive: true });
+  });
+
   it('removes the folders of processes that died, and no others', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bus-test-'));
     const living = createMemoryTransport({ folder });
-    await living.payloads.put(inPieces(randomBytes(2 * MiB)), { volatile: false });
+    await living.payloads.put(inPieces(randomBytes(TRANSPORT_LIMITS.memoryPayloadBytes + 1)), { volatile: false });
     const [name = ''] = await readdir(folder);
     assert.equal((await stat(join(folder, name))).mode & 0o777, 0o700);
     const child = spawn(process.execPath, ['-e', '']);

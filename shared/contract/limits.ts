@@ -135,8 +135,8 @@ export const TRANSPORT_LIMITS = {
   /** How often a worker tells that it is there, and how long that word holds. */
   presenceMs: 1_000,
   presenceTtlMs: 3_500,
-  /** Within one process, payloads up to this many bytes stay in memory; larger ones go to private files. */
-  memoryPayloadBytes: MiB,
+  /** Within one process, payloads stay in memory up to this many bytes together; what does not fit goes to private files. */
+  memoryPayloadBytes: 16 * MiB,
   /** Bytes of one message on the bus, header and all; the server's `max_payload` must allow it. */
   messageBytes: 768 * KiB,
   /** Longest life of a job that nobody takes, whatever became of its requester. Above the largest request timeout. */

@@ -1,4 +1,4 @@
-// Payloads of a deployment that is one process: small or volatile ones in memory, large ones in private files that never outlive their process for long.
+// Payloads of a deployment that is one process: what fits and volatile ones in memory, the rest in private files that never outlive their process for long.
 import { randomUUID } from 'node:crypto';
 import { createReadStream, readdirSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
@@ -42,6 +42,8 @@ class MemoryPayloadStore implements PayloadStore {
   readonly #volatileBytes: number;
   /** Bytes of volatile payloads that are here, those still coming in included. */
   #volatileHeld = 0;
+  /** The same for the others' bytes that are not in files. */
+  #held = 0;
   #folder: Promise<string> | undefined;
 
   constructor(parent: string, volatileBytes: number) {
@@ -68,21 +70,24 @@ class MemoryPayloadStore implements PayloadStore {
             throw new StoreFullError('memory holds as many volatile payloads as it may');
           this.#volatileHeld += chunk.byteLength;
         }
-        payload.size += chunk.byteLength;
-        if (!handle && !options.volatile && payload.size > TRANSPORT_LIMITS.memoryPayloadBytes) {
+        if (!handle && !options.volatile && this.#held + chunk.byteLength > TRANSPORT_LIMITS.memoryPayloadBytes) {
           const path = join(await this.#ownFolder(), id);
           handle = await open(path, 'wx', 0o600);
           payload.file = path;
+          this.#held -= payload.size;
           for (const early of payload.chunks) await handle.writeFile(early);
           payload.chunks = [];
         }
+        payload.size += chunk.byteLength;
         if (handle) await handle.writeFile(chunk);
-        else payload.chunks.push(chunk);
+        else {
+          payload.chunks.push(chunk);
+          if (!options.volatile) this.#held += chunk.byteLength;
+        }
       }
     } catch (error) {
-      if (options.volatile) this.#volatileHeld -= payload.size;
       await handle?.close();
-      if (payload.file) await rm(payload.file, { force: true });
+      await this.#letGo(payload);
       throw error;
     }
     await handle?.close();
@@ -99,8 +104,13 @@ class MemoryPayloadStore implements PayloadStore {
   async delete(ref: PayloadRef): Promise<void> {
     const payload = this.#payloads.get(ref.id);
     this.#payloads.delete(ref.id);
-    if (payload?.volatile) this.#volatileHeld -= payload.size;
-    if (payload?.file) await rm(payload.file, { force: true });
+    if (payload) await this.#letGo(payload);
+  }
+
+  async #letGo({ volatile, file, size }: Payload): Promise<void> {
+    if (volatile) this.#volatileHeld -= size;
+    else if (file === undefined) this.#held -= size;
+    else await rm(file, { force: true });
   }
 
   async close(): Promise<void> {
