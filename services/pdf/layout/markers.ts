@@ -55,6 +55,11 @@ export function isNumberedCaption(text: string): boolean {
   return isCaption(text) && /^\p{L}+\.?\s*(?:[A-Z]?[.-]?\d+(?:[.-]\d+)*|[IVXLC]+)\s*[.:–—]\s/u.test(text);
 }
 
+/** Whether a text begins with such a caption of a table. */
+export function isTableCaption(text: string): boolean {
+  return /^tab/i.test(text) && isNumberedCaption(text);
+}
+
 /** Whether a text begins as a figure's or table's caption does. */
 export function isCaption(text: string): boolean {
   const word = CAPTION_WORD.exec(text)?.[0];

@@ -13,6 +13,7 @@ const BIRDS = [
   ['Tern', '12', '9'],
 ];
 const TOP = 300;
+const next = TOP + 3 * 14;
 const WIDE = rule(TOP + 4, 195, 440);
 const found = (words: Word[], rulings: Ruling[] = []) =>
   splitTables(buildChunks(words), pageOf(words, { rulings }), new Set()).flatMap(({ table }) =>
@@ -34,7 +35,6 @@ test('three rows with cells side by side, or two with a line over most of their 
 });
 
 test('a table ends at white space, after three lines alone, at a line of prose, and takes a wrapped label with it', () => {
-  const next = TOP + 3 * 14;
   assert.equal(count([...at(TOP), ...at(next)]), 1);
   assert.equal(count([...at(TOP), ...at(next + 25)]), 2, 'white space');
   const alone = (n: number) => [...at(TOP), ...at(next, times(n, 'Waders', '', '')), ...at(next + n * 14)];
@@ -53,6 +53,35 @@ test('a table ends at white space, after three lines alone, at a line of prose, 
   assert.equal(label('of the bay by the quay'), 'Tern', 'up to the next column');
   assert.equal(label('lamplighters lamplighters'), 'Tern', 'under two columns');
   assert.equal(label('of it is a b'), 'Tern', 'many words');
+});
+
+test('two rows are a table below a caption of one or above it', () => {
+  const two = (...words: Word[]) => count([...at(TOP, BIRDS.slice(0, 2)), ...words]);
+  const caption = (y: number, text = 'Table 7. Birds') => line(200, y, text);
+  assert.equal(two(...caption(TOP - 14)), 1);
+  assert.equal(two(...caption(TOP - 36)), 0, 'far above');
+  assert.equal(two(...caption(TOP + 28)), 1);
+  assert.equal(two(...caption(TOP + 54)), 0, 'far below');
+  assert.equal(two(...line(200, TOP - 14, 'Birds'), ...line(200, TOP + 28, 'Tables')), 0, 'other lines');
+  assert.equal(two(...caption(TOP - 14, 'Figure 7. Birds')), 0);
+  assert.equal(two(...caption(TOP - 14, 'Table 7 holds birds')), 0, 'a sentence');
+  const below = (n: number) => two(...caption(TOP - 14 * n), ...at(TOP - 14 * (n - 1), times(n - 1, '', 'Seen', '')));
+  assert.equal(below(4), 1, 'over a head of three lines');
+  assert.equal(below(5), 0, 'over four lines');
+});
+
+test('a lone line close under a cell that is not the first of its row goes on it', () => {
+  const around = (space: number, ...cells: readonly string[]) => {
+    const long = rows(AXES, next, times(5, ...cells), space);
+    return found([...at(TOP), ...long, ...at(next + 5 * space)]).length;
+  };
+  assert.equal(around(14, '', 'by the bay', ''), 1);
+  assert.equal(around(14, '', '', 'by the bay'), 1, 'the last cell');
+  assert.equal(around(14, 'by the bay', '', ''), 2, 'the first cell');
+  assert.equal(around(18, '', 'by the bay', ''), 2, 'not close');
+  assert.equal(around(14, '', 'by the bay or at the old quay', ''), 2, 'up to the next column');
+  const one = [...at(TOP, BIRDS.slice(0, 1)), ...at(TOP + 14, times(4, '', 'Seen', '')), ...at(TOP + 70)];
+  assert.deepEqual(found(one), [BIRDS], 'under one row');
 });
 
 test('a run that is no table is none in its last rows either', () => {

@@ -4,16 +4,20 @@
 import type { TableGrid } from '../layout/blocks.ts';
 import type { Vocabulary } from '../layout/inline.ts';
 import { type Chunk, chunkText, groupRows } from '../layout/lines.ts';
-import { readMarker } from '../layout/markers.ts';
-import { boundingBox, overlap } from '../source/geometry.ts';
+import { isCaption, isTableCaption, readMarker } from '../layout/markers.ts';
+import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling } from '../source/page-model.ts';
 import { type ColumnCut, findColumns, readCut, type TextRow, textRows } from './alignment.ts';
 import { holdsCurve, liesOnPicture } from './charts.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 
-/** Rows with cells side by side that a table needs, and with a ruling inside it. */
+/** Rows with cells side by side that a table needs, and with a ruling inside it or a caption. */
 const MIN_ROWS = 3;
-const MIN_RULED_ROWS = 2;
+const MIN_TOLD_ROWS = 2;
+/** Lines from a caption to the rows that it names. */
+const CAPTION_LINES = 4;
+/** White space between the rows of one table, and between it and its caption, in type sizes. */
+const MAX_GAP = 2.2;
 /** Lines without a second cell in a row (wrapped labels) before the table is over. */
 const MAX_LONE_LINES = 3;
 /** Edges this close are aligned, in points. */
@@ -36,7 +40,7 @@ export function splitTables(chunks: readonly Chunk[], page: PageContent, vocabul
     }
     const end = runEnd(rows, i);
     const run = rows.slice(i, end);
-    const table = readRun(run, page.rulings, vocabulary);
+    const table = readRun(run, page.rulings, isCaptioned(rows, i, end), vocabulary);
     if (table && !holdsCurve(page, table.box) && !liesOnPicture(page, table.box)) {
       if (text.length > 0) parts.push({ chunks: text });
       text = [];
@@ -59,16 +63,21 @@ function runEnd(rows: readonly Chunk[][], start: number): number {
   let lone = 0;
   let left = rowBox(rows[start] as Chunk[]).x0;
   let right = rowBox(rows[start] as Chunk[]).x1;
+  const full = [rows[start] as Chunk[]];
   for (let i = start + 1; i < rows.length; i++) {
     const row = withoutMarker(rows[i] as Chunk[]);
+    const above = rows[i - 1] as Chunk[];
+    if (!isClose(above, row)) break;
     const box = rowBox(row);
-    const above = rowBox(rows[i - 1] as Chunk[]);
-    const size = Math.max(...row.map((chunk) => chunk.size));
-    if (box.y0 - above.y1 > size * 2.2) break;
     if (row.length >= 2) {
       lone = 0;
       left = Math.min(left, box.x0);
       right = Math.max(right, box.x1);
+      full.push(row);
+      end = i + 1;
+      continue;
+    }
+    if (goesOnCell(row[0] as Chunk, rowBox(above), full)) {
       end = i + 1;
       continue;
     }
@@ -79,6 +88,20 @@ function runEnd(rows: readonly Chunk[][], start: number): number {
   return end + (isWrappedLabel(rows[end - 1], rows[end]) ? 1 : 0);
 }
 
+/** Whether no more white space stands between two rows than between those of one table. */
+function isClose(above: readonly Chunk[], below: readonly Chunk[]): boolean {
+  return rowBox(below).y0 - rowBox(above).y1 <= Math.max(...below.map((chunk) => chunk.size)) * MAX_GAP;
+}
+
+/** Whether a lone line goes on a long cell: close under the line above, it stands in a column of the rows so far that is not their first. */
+function goesOnCell(lone: Chunk, above: Box, full: readonly Chunk[][]): boolean {
+  if (full.length < 2 || lone.box.y0 - above.y1 > lone.size * 0.55) return false;
+  return full.some((row) => {
+    const place = row.findIndex((chunk) => Math.abs(chunk.box.x0 - lone.box.x0) < ALIGNED);
+    return place > 0 && lone.box.x1 < (row[place + 1]?.box.x0 ?? Infinity);
+  });
+}
+
 /** An item of a list is one line, however far its marker stands from its text. */
 function withoutMarker(row: Chunk[]): Chunk[] {
   return row.length === 2 && readMarker(chunkText((row[0] as Chunk).words)) ? row.slice(1) : row;
@@ -86,23 +109,43 @@ function withoutMarker(row: Chunk[]): Chunk[] {
 
 /** Whether a lone line goes on the first cell of the row above it. */
 function isWrappedLabel(above: readonly Chunk[] = [], [lone]: readonly Chunk[] = []): boolean {
-  const [first, second] = above as [Chunk, Chunk];
-  if (!lone) return false;
+  const [first, second] = above as [Chunk, Chunk?];
+  if (!lone || !second) return false;
   const tight = lone.box.y0 - rowBox(above).y1 < first.size * 0.55;
   const narrow = lone.box.x1 < second.box.x0 - 2;
+  if (isCaption(chunkText(lone.words))) return false;
   return tight && narrow && Math.abs(lone.box.x0 - first.box.x0) < ALIGNED * 3 && lone.words.length <= 4;
 }
 
-function readRun(run: readonly Chunk[][], rulings: readonly Ruling[], vocabulary: Vocabulary): FoundTable | undefined {
+/** Whether a table's caption stands close over rows, lines of a head between them, or close under them. */
+function isCaptioned(rows: readonly Chunk[][], start: number, end: number): boolean {
+  const names = (row: readonly Chunk[]) => isTableCaption(chunkText((row[0] as Chunk).words));
+  const next = rows[end];
+  if (next && isClose(rows[end - 1] as Chunk[], next) && names(next)) return true;
+  for (let n = start - 1; n >= Math.max(0, start - CAPTION_LINES); n--) {
+    const row = rows[n] as Chunk[];
+    if (!isClose(row, rows[n + 1] as Chunk[])) return false;
+    if (names(row)) return true;
+  }
+  return false;
+}
+
+function readRun(
+  run: readonly Chunk[][],
+  rulings: readonly Ruling[],
+  captioned: boolean,
+  vocabulary: Vocabulary,
+): FoundTable | undefined {
   const words = run.flatMap((row) => row.flatMap((chunk) => chunk.words));
   const box = boundingBox(words.map((word) => word.box));
   const rules = rulings.filter((line) => line.horizontal && line.at > box.y0 - 8 && line.at < box.y1 + 8);
   const wideRules = rules.filter((line) => overlap(line.start, line.end, box.x0, box.x1) > (box.x1 - box.x0) * 0.6);
   const multi = run.filter((row) => row.length >= 2).length;
-  if (multi < (wideRules.length > 0 ? MIN_RULED_ROWS : MIN_ROWS)) return undefined;
+  const told = captioned || wideRules.length > 0;
+  if (multi < (told ? MIN_TOLD_ROWS : MIN_ROWS)) return undefined;
   const rows = textRows(words);
   const cut = findColumns(rows);
-  if (!cut || !looksTabular(run, rows, cut, wideRules.length > 0)) return undefined;
+  if (!cut || !looksTabular(run, rows, cut, told)) return undefined;
   const edges = wideRules.map((line) => line.at).filter((y) => y > box.y0 && y < box.y1);
   const heads = rules.filter((line) => !wideRules.includes(line));
   const grid = readCut(rows, cut, { edges, rowRules: edges.length >= 3 }, heads, vocabulary);
@@ -121,7 +164,7 @@ interface ColumnView {
   aligned: number;
 }
 
-function looksTabular(run: readonly Chunk[][], rows: readonly TextRow[], cut: ColumnCut, ruled: boolean): boolean {
+function looksTabular(run: readonly Chunk[][], rows: readonly TextRow[], cut: ColumnCut, told: boolean): boolean {
   const columns: ColumnView[] = cut.extents.map((_, column) => viewColumn(rows, cut, column));
   const filled = columns.filter((column) => column.cells.length >= Math.max(2, rows.length * 0.2));
   if (filled.length < 2) return false;
@@ -134,13 +177,13 @@ function looksTabular(run: readonly Chunk[][], rows: readonly TextRow[], cut: Co
   // The figures along a chart's axes, without a word.
   const named = (texts: readonly string[]) => texts.filter((text) => /\p{L}{2}/u.test(text)).length;
   const head = rows[0]?.segments.map((segment) => chunkText(segment.words)) ?? [];
-  if (!ruled && named(cells) < cells.length * 0.2 && named(head) < 2) return false;
+  if (!told && named(cells) < cells.length * 0.2 && named(head) < 2) return false;
   // Two columns alone are a list of terms, a letterhead or broken prose as often as a table.
-  if (filled.length === 2 && !ruled) {
+  if (filled.length === 2 && !told) {
     const dense = run.filter((row) => row.length >= 2).length >= run.length * 0.7;
     return dense && (numericShare > 0.6 || (rows.length >= 5 && wordsPerCell <= 3.5));
   }
-  return ruled || wordsPerCell <= 4.5;
+  return told || wordsPerCell <= 4.5;
 }
 
 function viewColumn(rows: readonly TextRow[], cut: ColumnCut, column: number): ColumnView {
