@@ -67,6 +67,7 @@ test('capitals in the middle are a heading between paragraphs and formulas, not 
     heads([...above, draft, below]).length === 1;
   assert.ok(between([prose()], capitals()));
   assert.ok(between([formula], capitals()), 'under a formula');
+  assert.ok(between([prose()], capitals(), item(20, 10)), 'over a list');
   assert.ok(!between([], capitals()), 'with nothing above it');
   assert.ok(!between([table(9, 10)], capitals()), 'under a table');
   assert.ok(!between([prose(90, { centred: true })], capitals()), 'under lines in the middle');
@@ -189,6 +190,15 @@ test('long texts in larger type are headings where they are bold or short, or do
   assert.ok(!long(230, { lines: 4 }, { size: 16 }), 'a paragraph');
 });
 
+test('a line in larger type is text where a longer text is set in it', () => {
+  const larger = { style: { ...STYLE, size: 11 } };
+  const set = (more: Partial<TextDraft>) =>
+    heads([prose(600), text('Gulls', { size: 11 }), prose(150, more), prose(600)]);
+  assert.deepEqual(set(larger), []);
+  assert.deepEqual(set({}), ['2 Gulls'], "in the text's own");
+  assert.deepEqual(set({ style: { ...larger.style, italic: true } }), ['2 Gulls'], 'in italics');
+});
+
 test('a caption, a numbered sentence, and a colon in bold', () => {
   assert.ok(!isHead(text('Figure 3 Gulls of the bay', BOLD)));
   const loud = text('Table 14. Gulls of the bay', { size: 14 });
@@ -219,7 +229,7 @@ test('a line a little larger, in italics or in capitals is a heading only where 
   assert.deepEqual(heads([above, text('The old light', { italic: true }), below]), [], 'in a text in italics');
 });
 
-test('the type of the text is that of most letters: tables count whole, items half, and neither says its face', () => {
+test('the type of the text is that of most letters: tables count less, and neither they nor items say its face', () => {
   assert.equal(heads([text('The old light'), table(500, 8)]).length, 1);
   assert.deepEqual(heads([prose(400), text('Gulls'), prose(100), item(600, 9)]), [], 'references');
   const name = text('OLD LIGHT', { capitals: true });

@@ -42,9 +42,7 @@ export function bodyStyle(drafts: readonly Draft[]): BodyStyle {
     // Items and tables do not say their face.
     if (entry.style.font === '') entry.style = style;
     // A page may be a heading and a table.
-    // References at the end of a text may be longer than what is left of it on their page (fixtures/pdf/references.pdf).
-    entry.count +=
-      draft.kind === 'table' ? draft.letters * TABLE_WEIGHT : draft.text.length * (draft.kind === 'item' ? 0.5 : 1);
+    entry.count += draft.kind === 'table' ? draft.letters * TABLE_WEIGHT : draft.text.length;
     counts.set(key, entry);
   }
   let best: { count: number; style: BodyStyle } | undefined;
@@ -63,10 +61,13 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
     ),
   );
   const labels = figureLabels(drafts);
+  const running = new Set(
+    drafts.flatMap((draft) => (draft.kind === 'text' && runsOn(draft) ? [styleKey(draft.style)] : [])),
+  );
   const found: TextDraft[] = [];
   drafts.forEach((draft, index) => {
     if (draft.kind !== 'text' || labels.has(draft)) return;
-    if (isHeading(draft, body, outline, shown, drafts[index + 1]) || isCentredCapitals(draft, drafts, index))
+    if (isHeading(draft, body, outline, shown, drafts[index + 1], running) || isCentredCapitals(draft, drafts, index))
       found.push(draft);
   });
   const kept = dropRuns(found, drafts, body, outline);
@@ -161,12 +162,26 @@ function normalise(text: string): string {
     .slice(0, 200);
 }
 
+/** Whether a text goes on for lines: what is set in its style is text, in whatever size up to half as large again as the body's (fixtures/pdf/formulas.pdf). */
+function runsOn({ text, lines, style }: TextDraft): boolean {
+  return text.length > 120 && (endsSentence(text) || (lines > 2 && !style.bold));
+}
+
+function endsSentence(text: string): boolean {
+  return /[.,;]$/.test(text) && !/\b(?:etc|Inc|Ltd|Co)\.$/.test(text);
+}
+
+function styleKey({ font, size, bold, italic }: TextDraft['style']): string {
+  return `${font}|${Math.round(size * 2)}|${bold}|${italic}`;
+}
+
 function isHeading(
   draft: TextDraft,
   body: BodyStyle,
   outline: ReadonlyMap<string, number>,
   shown: ReadonlySet<string>,
   next: Draft | undefined,
+  running: ReadonlySet<string>,
 ): boolean {
   const { text, style } = draft;
   if (draft.lines > MAX_LINES || text.length > MAX_LENGTH || !/\p{L}{2}/u.test(text)) return false;
@@ -176,18 +191,17 @@ function isHeading(
   const ratio = style.size / body.size;
   const depth = numberingDepth(text);
   if (outline.has(normalise(text)) && (ratio > 1.02 || style.bold || !shown.has(normalise(text)))) return true;
-  const ended = /[.,;]$/.test(text) && !/\b(?:etc|Inc|Ltd|Co)\.$/.test(text);
-  // Text in a larger type than the references' is text: it goes on for lines (fixtures/pdf/formulas.pdf).
-  if (ratio >= 1.17) return ratio >= 1.5 || !(text.length > 120 && (ended || (draft.lines > 2 && !style.bold)));
+  const runs = running.has(styleKey(style));
+  if (ratio >= 1.17) return ratio >= 1.5 || !runs;
   if (isCaption(text)) return false;
   const alone = draft.gapAbove > 0.25;
-  if (ended && depth === 0) return false;
+  if (endsSentence(text) && depth === 0) return false;
   if (text.endsWith(':') && !style.bold) return false;
   if (style.bold && !body.bold && ratio >= 0.85) return text.length <= 160 && alone;
   if (draft.lines > 2 || !alone) return false;
   const carriesOn =
     next !== undefined && (next.kind === 'text' || next.kind === 'item') && next.pageIndex === draft.pageIndex;
-  if (ratio >= 1.07 && carriesOn && draft.lines === 1) return true;
+  if (ratio >= 1.07 && carriesOn && draft.lines === 1 && !runs) return true;
   if (style.italic && !body.italic && carriesOn && ratio >= 0.85 && draft.gapAbove > 0.5)
     return !draft.endsFull && draft.lines === 1;
   // Capitals in the body's own face are a running head or a name as often as a heading.
