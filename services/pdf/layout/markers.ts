@@ -45,6 +45,11 @@ export function numberingDepth(text: string): number {
     : 0;
 }
 
+/** Whether a text is nothing but what items and clauses are numbered or marked with: `2.1`, `[Bel19]`, `*`. */
+export function isNumbering(text: string): boolean {
+  return /^[^\p{L}\p{N}]/u.test(text) || readMarker(text) !== undefined || numberingDepth(`${text} x`) > 0;
+}
+
 const CAPTION_WORD =
   /^(?:(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|chart|exhibit|box|graph|map|plate)s?\s*|(?:source|note)s?\s*(?=[:.\d]))/i;
 /** What follows it: a number, a capital or Roman one, a colon; `Table of contents` and `Note that` are no captions. */

@@ -72,6 +72,20 @@ test('a heavy rule closes a table with a head; prose between two tables is no pa
   assert.deepEqual(apart, [BIRDS, BIRDS]);
 });
 
+test('a caption between rules of one width parts two tables', () => {
+  const next = TOP + 80;
+  const between = (text: string) => {
+    const caption = [
+      ...line(105, TOP + 46, text),
+      ...line(280, TOP + 46, 'of the bay'),
+      ...line(105, TOP + 58, 'and rye'),
+    ];
+    return ruled([...at(), ...caption, ...at(BIRDS, next)], TOP - 10, TOP + 32, next - 10, next + 32);
+  };
+  assert.deepEqual(between('Table 7. Birds'), [BIRDS, BIRDS]);
+  assert.equal(between('Birds and ships').length, 1);
+});
+
 test('long cells between the rules of their rows are cells', () => {
   const cells = [
     ['gulls that come to the old bay', 'they rest on the quay all day'],
@@ -207,10 +221,21 @@ test('around shaded rows stand rows cut into cells, near and with the lines that
   assert.deepEqual(found(title, bars(2)), [MORE], 'a title');
   const lower = [...at(MORE.slice(0, 4)), ...line(105, TOP + 56, 'Counted')];
   assert.deepEqual(found(lower, bars(2)), [MORE.slice(0, 4)], 'words alone below');
+  const wrapped = found([...at(MORE), ...line(105, TOP + 67, 'of rye', undefined, 3)], bars(2))[0];
+  assert.equal(wrapped?.at(-1)?.[0], 'Rail of rye');
   const far = [...at(MORE.slice(0, 4)), ...at(MORE.slice(4), TOP + 70)];
   assert.deepEqual(found(far, bars(2)), [MORE.slice(0, 4)], 'white space below');
   const high = [...at(MORE.slice(0, 1), TOP - 20), ...at(MORE.slice(1), TOP + 14)];
   assert.deepEqual(found(high, bars(2)), [MORE.slice(1)], 'white space above');
+  const [head = [], ...rest] = MORE;
+  const heads = (y: number, ...above: readonly string[]) =>
+    found([...at([above], y), ...at([head], TOP), ...at(rest, TOP + 14)], bars(2))[0]?.[0];
+  assert.deepEqual(
+    heads(TOP - 13, 'The', 'In', 'In'),
+    head.map((one, n) => `${n === 0 ? 'The' : 'In'} ${one}`),
+  );
+  assert.deepEqual(heads(TOP - 20, 'The', 'In', 'In'), head, 'a row far above the head');
+  assert.deepEqual(heads(TOP - 13, 'The', '', ''), head, 'a line alone over the head');
 });
 
 test('the table is as high as its rules where they are near, and as wide as its text', () => {

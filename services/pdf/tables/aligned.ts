@@ -1,7 +1,8 @@
 // Finds tables that are set by alignment where lines or shading say that there is one: booktabs rules, zebra rows.
 // Made by hand, what needs its rules: aligned.test.ts, and ../layout/page.test.ts for whole pages.
 import type { Vocabulary } from '../layout/inline.ts';
-import type { Chunk } from '../layout/lines.ts';
+import { type Chunk, chunkText } from '../layout/lines.ts';
+import { isTableCaption } from '../layout/markers.ts';
 import { type Box, boundingBox, centreInside } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
@@ -188,7 +189,9 @@ function readEvidence(
     // Below a heavy rule that closed a table with a head, the next begins.
     if (evidence.heavy[n - 1] && run.filter((one) => one.length > 0).length >= 2) flush();
     const rows = textRows(band);
-    if (isTabular(rows, evidence) && !isRunningText(band, evidence, chunkOf, run)) run.push(band);
+    // A caption between two rules stands between two tables.
+    const caption = isTableCaption(chunkText((rows[0]?.segments ?? []).flatMap((segment) => segment.words)));
+    if (!caption && isTabular(rows, evidence) && !isRunningText(band, evidence, chunkOf, run)) run.push(band);
     else flush();
   });
   if (!evidence.zebra) run.push(openBelow(run, last, within));
@@ -225,19 +228,23 @@ function openBelow(run: readonly Word[][], last: number, words: readonly Word[])
   return rowsBelow(head, last, words).flatMap((row) => row.segments.flatMap(({ words }) => words));
 }
 
+/** White space between the lines of one row, in type sizes. */
+const LINE_GAP = 0.6;
+
 /** The row next to the shading, where it is as near as the rows are high (aligned.test.ts: around shaded rows). */
 function outerRow(band: readonly Word[], above: boolean, edges: readonly number[], last: number): Word[] {
-  const rows = textRows(band);
-  const row = above ? rows.at(-1) : rows[0];
+  const rows = above ? textRows(band).reverse() : textRows(band);
+  const [row] = rows;
   if (!row) return [];
   const pace = (last - (edges[0] ?? 0)) / Math.max(1, edges.length - 1);
   const distance = above ? (edges[0] ?? 0) - row.box.y1 : row.box.y0 - last;
   if (distance >= pace * 0.6 || row.segments.length < 2) return [];
-  // Its cells may wrap: the lines that follow as tightly as lines of one text.
+  // Its cells may wrap: the lines that stand as tightly as lines of one text; one line alone over a head is no part of it.
   const own = [row];
-  for (const next of above ? [] : rows.slice(1)) {
-    const before = own.at(-1) as TextRow;
-    if (next.box.y0 - before.box.y1 > row.size * 0.45) break;
+  for (const next of rows.slice(1)) {
+    const nearest = own.at(-1) as TextRow;
+    const gap = above ? nearest.box.y0 - next.box.y1 : next.box.y0 - nearest.box.y1;
+    if (gap > row.size * LINE_GAP || (above && next.segments.length < 2)) break;
     own.push(next);
   }
   return own.flatMap((one) => one.segments.flatMap((segment) => segment.words));

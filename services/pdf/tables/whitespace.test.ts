@@ -80,8 +80,92 @@ test('a lone line close under a cell that is not the first of its row goes on it
   assert.equal(around(14, 'by the bay', '', ''), 2, 'the first cell');
   assert.equal(around(18, '', 'by the bay', ''), 2, 'not close');
   assert.equal(around(14, '', 'by the bay or at the old quay', ''), 2, 'up to the next column');
-  const one = [...at(TOP, BIRDS.slice(0, 1)), ...at(TOP + 14, times(4, '', 'Seen', '')), ...at(TOP + 70)];
-  assert.deepEqual(found(one), [BIRDS], 'under one row');
+  const first = [...at(TOP, [['Gull', '41', '57']]), ...at(TOP + 14, times(4, '', 'seen', '')), ...at(TOP + 70)];
+  assert.deepEqual(found(first), [[['Gull', '41 seen seen seen seen', '57'], ...BIRDS]], 'under the first row');
+});
+
+test('labels beside longer texts are a table, unless they are numbers, sides of a letter or names beside speeches', () => {
+  const texts = [...times(2, 'A bird of the', 'open sea and of'), ['It rests on the', 'quay all day']].flat();
+  const labels = ['Gull', '', 'Tern', '', 'Coot', ''];
+  const labelled = (of: readonly string[], beside: readonly string[] = texts, xs = [100, 200]) =>
+    count(
+      rows(
+        xs,
+        TOP,
+        of.map((label, n) => [label, beside[n] ?? '']),
+        14,
+      ),
+    );
+  const cells = found(
+    rows(
+      [100, 200],
+      TOP,
+      labels.map((label, n) => [label, texts[n] ?? '']),
+      14,
+    ),
+  )[0];
+  assert.deepEqual(cells?.[2], ['Coot', 'It rests on the quay all day']);
+  assert.equal(labelled(['Gull', '', 'Tern', '', '', '']), 0, 'two labels');
+  const speech = [...texts, 'until it is dark', 'and the wind drops', 'in the old bay'];
+  assert.equal(labelled(['Gull', '', '', 'Tern', '', '', 'Coot', '', ''], speech), 0, 'three lines a label');
+  assert.equal(labelled(['1.1', '', '1.2', '', '2.1', '']), 0, 'clauses');
+  assert.equal(labelled(['[G]', '', '[T]', '', '[C]', '']), 0, 'references');
+  assert.equal(labelled(['Gull', '', 'a)', '', 'Coot', '']), 0, 'an item of a list');
+  assert.equal(labelled(labels.map((one) => one && 'it is a b')), 0, 'long labels');
+  assert.equal(
+    labelled(
+      labels,
+      texts.map(() => 'open sea'),
+    ),
+    0,
+    'short texts',
+  );
+  assert.equal(
+    labelled(
+      labels.map((one) => one && 'lamplighter'),
+      texts,
+      [100, 170],
+    ),
+    0,
+    'wide labels',
+  );
+  const ragged = (x: number, y: number) =>
+    count([
+      ...rows(
+        [100, 200],
+        TOP,
+        labels.slice(0, 4).map((label, n) => [label, texts[n] ?? '']),
+        14,
+      ),
+      ...line(x, TOP + 56, 'Coot'),
+      ...line(y, TOP + 56, 'It rests on the', undefined, 3),
+    ]);
+  assert.equal(ragged(100, 200), 1);
+  assert.equal(ragged(120, 200), 0, 'labels at two edges');
+  assert.equal(ragged(100, 230), 0, 'texts at two edges');
+  const across = (n: number) => {
+    const lines = times(n, 'Birdwatchers lamplighted seasons', '');
+    return count([
+      ...rows(
+        [100, 200],
+        TOP,
+        labels.map((label, n) => [label, texts[n] ?? '']),
+        14,
+      ),
+      ...rows([100, 200], TOP + 84, lines, 14),
+      ...rows([100, 200], TOP + 84 + n * 14, [['Rail', 'One of the few']], 14),
+    ]);
+  };
+  assert.equal(across(1), 1, 'a line over both');
+  assert.equal(across(2), 0, 'two lines over both');
+});
+
+test('a caption parts two tables', () => {
+  const caption = (text: string) => [...at(TOP), ...line(200, next, text), ...at(next + 14)];
+  assert.deepEqual(found(caption('Table 7. Birds')), [BIRDS, BIRDS]);
+  assert.equal(found(caption('Birds')).length, 1);
+  const cut = [...line(200, next, 'Table 7. Birds'), ...line(360, next, 'of the bay')];
+  assert.deepEqual(found([...at(TOP), ...cut, ...at(next + 14)]), [BIRDS, BIRDS], 'cut by justified type');
 });
 
 test('a run that is no table is none in its last rows either', () => {

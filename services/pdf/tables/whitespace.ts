@@ -4,7 +4,7 @@
 import type { TableGrid } from '../layout/blocks.ts';
 import type { Vocabulary } from '../layout/inline.ts';
 import { type Chunk, chunkText, groupRows } from '../layout/lines.ts';
-import { isCaption, isTableCaption, readMarker } from '../layout/markers.ts';
+import { isCaption, isNumbering, isTableCaption, readMarker } from '../layout/markers.ts';
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling } from '../source/page-model.ts';
 import { type ColumnCut, findColumns, readCut, type TextRow, textRows } from './alignment.ts';
@@ -33,7 +33,7 @@ export function splitTables(chunks: readonly Chunk[], page: PageContent, vocabul
   let i = 0;
   while (i < rows.length) {
     const row = rows[i] as Chunk[];
-    if (row.length < 2) {
+    if (row.length < 2 || isCaptionLine(row)) {
       text.push(...row);
       i++;
       continue;
@@ -67,7 +67,7 @@ function runEnd(rows: readonly Chunk[][], start: number): number {
   for (let i = start + 1; i < rows.length; i++) {
     const row = withoutMarker(rows[i] as Chunk[]);
     const above = rows[i - 1] as Chunk[];
-    if (!isClose(above, row)) break;
+    if (!isClose(above, row) || isCaptionLine(row)) break;
     const box = rowBox(row);
     if (row.length >= 2) {
       lone = 0;
@@ -95,7 +95,8 @@ function isClose(above: readonly Chunk[], below: readonly Chunk[]): boolean {
 
 /** Whether a lone line goes on a long cell: close under the line above, it stands in a column of the rows so far that is not their first. */
 function goesOnCell(lone: Chunk, above: Box, full: readonly Chunk[][]): boolean {
-  if (full.length < 2 || lone.box.y0 - above.y1 > lone.size * 0.55) return false;
+  const [[first]] = full as [[Chunk]];
+  if (isNumbering(chunkText(first.words)) || lone.box.y0 - above.y1 > lone.size * 0.55) return false;
   return full.some((row) => {
     const place = row.findIndex((chunk) => Math.abs(chunk.box.x0 - lone.box.x0) < ALIGNED);
     return place > 0 && lone.box.x1 < (row[place + 1]?.box.x0 ?? Infinity);
@@ -117,15 +118,19 @@ function isWrappedLabel(above: readonly Chunk[] = [], [lone]: readonly Chunk[] =
   return tight && narrow && Math.abs(lone.box.x0 - first.box.x0) < ALIGNED * 3 && lone.words.length <= 4;
 }
 
+/** Whether a row, which justified type may have cut into cells, begins with a table's caption. */
+function isCaptionLine(row: readonly Chunk[]): boolean {
+  return isTableCaption(chunkText((row[0] as Chunk).words));
+}
+
 /** Whether a table's caption stands close over rows, lines of a head between them, or close under them. */
 function isCaptioned(rows: readonly Chunk[][], start: number, end: number): boolean {
-  const names = (row: readonly Chunk[]) => isTableCaption(chunkText((row[0] as Chunk).words));
   const next = rows[end];
-  if (next && isClose(rows[end - 1] as Chunk[], next) && names(next)) return true;
+  if (next && isClose(rows[end - 1] as Chunk[], next) && isCaptionLine(next)) return true;
   for (let n = start - 1; n >= Math.max(0, start - CAPTION_LINES); n--) {
     const row = rows[n] as Chunk[];
     if (!isClose(row, rows[n + 1] as Chunk[])) return false;
-    if (names(row)) return true;
+    if (isCaptionLine(row)) return true;
   }
   return false;
 }
@@ -181,9 +186,36 @@ function looksTabular(run: readonly Chunk[][], rows: readonly TextRow[], cut: Co
   // Two columns alone are a list of terms, a letterhead or broken prose as often as a table.
   if (filled.length === 2 && !told) {
     const dense = run.filter((row) => row.length >= 2).length >= run.length * 0.7;
+    if (isLabelled(run, cut)) return true;
     return dense && (numericShare > 0.6 || (rows.length >= 5 && wordsPerCell <= 3.5));
   }
   return told || wordsPerCell <= 4.5;
+}
+
+/** Whether short labels, which are no numbering, stand beside texts of a few lines, all of both at one edge. */
+function isLabelled(run: readonly Chunk[][], { separators: [gutter = 0] }: ColumnCut): boolean {
+  const chunks = run.flat();
+  const labels = chunks.filter((chunk) => chunk.box.x1 < gutter);
+  const texts = chunks.filter((chunk) => chunk.box.x0 > gutter);
+  const pairs = run.filter((row) => row.length === 2).length;
+  if (texts.length > pairs * 2.5 || labels.length + texts.length < chunks.length * 0.9) return false;
+  const numbered = labels.some(({ words }) => isNumbering(chunkText(words)));
+  const words = (of: readonly Chunk[]) => of.reduce((sum, chunk) => sum + chunk.words.length, 0) / of.length;
+  const [left, right] = [columnBox(labels), columnBox(texts)];
+  return (
+    !numbered &&
+    words(labels) <= 3 &&
+    words(texts) >= 3 &&
+    left.aligned >= labels.length * 0.9 &&
+    right.aligned >= texts.length * 0.9 &&
+    left.width < right.width * 0.6
+  );
+}
+
+/** The width of a column of chunks, and how many of them begin at its edge. */
+function columnBox(chunks: readonly Chunk[]): { width: number; aligned: number } {
+  const { x0, x1 } = rowBox(chunks);
+  return { width: x1 - x0, aligned: chunks.filter(({ box }) => box.x0 < x0 + ALIGNED).length };
 }
 
 function viewColumn(rows: readonly TextRow[], cut: ColumnCut, column: number): ColumnView {
