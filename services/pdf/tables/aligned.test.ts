@@ -297,6 +297,72 @@ test('rows that are painted one upon another have the height of one', () => {
   assert.deepEqual(found(words, { regions }), [MORE]);
 });
 
+test('a rule under every row makes each band a row, whose cells may stand in its middle, and what is close over the first the head', () => {
+  const said = ['gulls', 'terns', 'coots', 'rails'].map((one) => `the ${one} of the bay and of the quay`);
+  /** A band 30 high with two lines on its left and a figure in the middle on its right. */
+  const band = (n: number, left: readonly string[], ...right: readonly string[]) => [
+    ...left.flatMap((text, at) => line(105, TOP + 22 + n * 30 + at * 12, text, undefined, 3)),
+    ...right.flatMap((text) => line(305, TOP + 28 + n * 30, text)),
+  ];
+  const cells = (n: number) => [said[n] ?? '', said[n + 1] ?? ''];
+  const three = [0, 1, 2].flatMap((n) => band(n, cells(n), `${n}`));
+  const edges = [0, 1, 2, 3].map((n) => TOP + 10 + n * 30);
+  const head = (y = TOP, ...texts: readonly string[]) =>
+    rows([105, 305], y, [texts.length > 0 ? texts : ['Bird', 'Seen']]);
+  const read = [0, 1, 2].map((n) => [cells(n).join(' '), `${n}`]);
+  assert.deepEqual(ruled([...head(), ...three], ...edges), [[['Bird', 'Seen'], ...read]]);
+  assert.deepEqual(ruled([...head(TOP - 6), ...three], ...edges), [read], 'a line far over the rule');
+  assert.deepEqual(ruled([...head(TOP - 19, 'Counts'), ...head(), ...three], ...edges), [[['Bird', 'Seen'], ...read]]);
+  assert.deepEqual(ruled([...head(TOP - 12, 'The', 'Was'), ...head(), ...three], ...edges), [
+    [['The Bird', 'Was Seen'], ...read],
+  ]);
+  assert.deepEqual(ruled([...head(TOP, 'Table 7', 'Birds'), ...three], ...edges), [read], 'a caption');
+  const prose = [22, 34].flatMap((y) =>
+    line(105, TOP + y, 'the keeper counts ships that pass by the old light', undefined, 3),
+  );
+  const pair = (n: number) => rows([105, 305], TOP + 28 + n * 30, [['gulls', `${n}`]]);
+  const rest = [1, 2].flatMap(pair);
+  const code = [0, 12, 24, 36].flatMap((up) => head(TOP - up, 'when', `${up}`));
+  assert.deepEqual(
+    ruled([...code, ...prose, ...rest], ...edges),
+    [
+      [
+        ['gulls', '1'],
+        ['gulls', '2'],
+      ],
+    ],
+    'text under lines cut by gaps',
+  );
+  const once = [...pair(0), ...line(105, TOP + 58, 'terns'), ...band(2, cells(0))];
+  assert.deepEqual(
+    ruled(once, ...edges),
+    [
+      [
+        ['gulls', '0'],
+        ['terns', ''],
+      ],
+    ],
+    'columns of one band alone',
+  );
+  const five = [0, 1, 2, 3, 4].flatMap(pair);
+  const title = line(161, TOP, 'lamplighter lamplighter', undefined, 3);
+  const all = [0, 1, 2, 3, 4, 5].map((n) => TOP + 10 + n * 30);
+  assert.equal(ruled([...title, ...five], ...all)[0]?.[0]?.[0], 'gulls', 'a title over both columns');
+  const middle = [0, 1, 2].flatMap((n) => [
+    ...rows(
+      [105, 345],
+      TOP + 22 + n * 30,
+      [
+        ['gulls of', 'rare'],
+        ['the bay', 'here'],
+      ],
+      12,
+    ),
+    ...line(225, TOP + 28 + n * 30, `${n}`),
+  ]);
+  assert.deepEqual(ruled(middle, ...edges)[0]?.[1], ['gulls of the bay', '1', 'rare here'], 'a column between lines');
+});
+
 test('above the first rule and below the last stands what is no row', () => {
   assert.deepEqual(ruled([...rows([105, 205], TOP - 14, [['Table 1', 'Birds of the bay']]), ...at()], ...BOOK), [
     BIRDS,

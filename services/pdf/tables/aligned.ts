@@ -2,10 +2,19 @@
 // Made by hand, what needs its rules: aligned.test.ts, and ../layout/page.test.ts for whole pages.
 import type { Vocabulary } from '../layout/inline.ts';
 import { type Chunk, chunkText } from '../layout/lines.ts';
-import { isTableCaption } from '../layout/markers.ts';
+import { isCaption, isTableCaption } from '../layout/markers.ts';
 import { type Box, boundingBox, centreInside } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
-import { findColumns, readAligned, type TextRow, textRows } from './alignment.ts';
+import {
+  type ColumnCut,
+  columnAt,
+  findColumns,
+  parts,
+  readAligned,
+  stackedRow,
+  type TextRow,
+  textRows,
+} from './alignment.ts';
 import { type FoundTable, isTable, tableConfidence } from './grid.ts';
 import type { HeadMemory } from './head-memory.ts';
 import { findHeadedTables, HEAD_LINES, rowsBelow } from './headed.ts';
@@ -179,24 +188,67 @@ function readEvidence(
     return evidence.zebra ? outerRow(band, n === 0, edges, last) : [];
   });
   const tables: FoundTable[] = [];
-  let run: Word[][] = [];
-  const flush = () => {
-    const table = readRun(run, evidence, rulings, vocabulary, heads);
+  /** The head over the first rule, which may be empty, and the bands of a table. */
+  let run = [headAt(0)];
+  const flush = (head: Word[]) => {
+    const told = run.slice(1).some((band) => band.length > 0);
+    const table = told ? readRun(run, evidence, rulings, vocabulary, heads) : undefined;
     if (table) tables.push(table);
-    run = [];
+    run = [head];
   };
   inner.forEach((band, n) => {
     // Below a heavy rule that closed a table with a head, the next begins.
-    if (evidence.heavy[n - 1] && run.filter((one) => one.length > 0).length >= 2) flush();
+    if (evidence.heavy[n - 1] && run.filter((one) => one.length > 0).length >= 2) flush([]);
     const rows = textRows(band);
     // A caption between two rules stands between two tables.
     const caption = isTableCaption(chunkText((rows[0]?.segments ?? []).flatMap((segment) => segment.words)));
-    if (!caption && isTabular(rows, evidence) && !isRunningText(band, evidence, chunkOf, run)) run.push(band);
-    else flush();
+    const row =
+      isTabular(rows, evidence) ||
+      fits(band, bandColumns([...run.slice(-MIN_BANDS), ...inner.slice(n, n + MIN_BANDS)]));
+    if (!caption && row && !isRunningText(band, evidence, chunkOf, run)) run.push(band);
+    else flush(headAt(n));
   });
   if (!evidence.zebra) run.push(openBelow(run, last, within));
-  flush();
+  flush([]);
   return tables;
+
+  /** The head of a table in the band over its first rule. */
+  function headAt(n: number): Word[] {
+    return evidence.zebra ? [] : headOver(bands[n] ?? [], inner.slice(n + 1, n + 1 + MIN_BANDS), edges[n] ?? Infinity);
+  }
+}
+
+/** Bands between rules whose columns tell that each is a row. */
+const MIN_BANDS = 3;
+
+/** The columns of bands of which each is taken for one row. */
+function bandColumns(bands: readonly (readonly Word[])[]): ColumnCut | undefined {
+  const rows = bands.filter((band) => band.length > 0).map(stackedRow);
+  if (rows.length < MIN_BANDS) return undefined;
+  const cut = findColumns(rows);
+  return cut?.separators.some((x) => parts(rows, x, 0.6)) ? cut : undefined;
+}
+
+/** Whether every stack of lines of a band stands in one column. */
+function fits(band: readonly Word[], columns: ColumnCut | undefined): boolean {
+  if (!columns) return false;
+  const { segments } = stackedRow(band);
+  const at = (x: number) => columnAt(columns.separators, x);
+  return segments.every(({ x0, x1 }) => at(x0 + 1) === at(x1 - 1));
+}
+
+/** White space between a head and the rule under it, in type sizes (aligned.test.ts: a rule under every row). */
+const HEAD_GAP = 1.2;
+
+/** The head over the first rule of a table whose rows are ruled below: lines close over the rule and each other, in its columns. */
+function headOver(band: readonly Word[], below: readonly Word[][], edge: number): Word[] {
+  const own: TextRow[] = [];
+  for (const row of textRows(band).reverse()) {
+    if ((own.at(-1)?.box.y0 ?? edge) - row.box.y1 > row.size * (own.length === 0 ? HEAD_GAP : LINE_GAP)) break;
+    own.push(row);
+  }
+  const words = own.reverse().flatMap((row) => row.segments.flatMap((segment) => segment.words));
+  return !isCaption(chunkText(words)) && fits(words, bandColumns([words, ...below])) ? words : [];
 }
 
 /** Lines a band of running text has at least: fewer may be a table's wide cell. */
@@ -271,11 +323,13 @@ function readRun(
   const rows = textRows(words);
   const multi = rows.filter((row) => row.segments.length >= 2).length;
   const headed = (rows[0]?.segments.length ?? 0) >= 2;
-  if (!headed && multi < Math.max(2, rows.length * 0.3)) return undefined;
+  const banded = bandColumns(bands);
+  if (!headed && !banded && multi < Math.max(2, rows.length * 0.3)) return undefined;
   const { x0, x1, edges } = evidence;
   const width = x1 - x0;
   const short = rulings.filter((line) => line.end - line.start < width * 0.9);
-  const own = findColumns(rows);
+  const lined = findColumns(rows);
+  const own = (banded?.separators.length ?? 0) > (lined?.separators.length ?? 0) ? banded : lined;
   const known = heads.recall(rows, x0, width, (own?.separators.length ?? 0) + 1);
   const read = readAligned(rows, { edges, rowRules: filledBands >= 4 }, short, vocabulary, known ?? own);
   if (!read || !isTable(read.grid)) return undefined;

@@ -29,18 +29,26 @@ export interface TextRow {
 
 /** Rows of words, top to bottom, cut into segments at wide gaps. */
 export function textRows(words: readonly Word[], gap = CELL_GAP): TextRow[] {
-  return groupRows(words).map((row) => {
-    const size = Math.max(...row.map((word) => word.style.size));
-    const segments: Segment[] = [];
-    for (const word of row) {
-      const open = segments.at(-1);
-      if (open && word.box.x0 - open.x1 < size * gap) {
-        open.words.push(word);
-        open.x1 = Math.max(open.x1, word.box.x1);
-      } else segments.push({ words: [word], x0: word.box.x0, x1: word.box.x1 });
-    }
-    return { segments, box: boundingBox(row.map((word) => word.box)), size };
-  });
+  return groupRows(words).map((row) => textRow(row, gap));
+}
+
+/** All lines of a stretch of a table as one row: what stands one above the other is of one cell. */
+export function stackedRow(words: readonly Word[]): TextRow {
+  return textRow(words.toSorted((a, b) => a.box.x0 - b.box.x0));
+}
+
+/** @param words from left to right */
+function textRow(words: readonly Word[], gap = CELL_GAP): TextRow {
+  const size = Math.max(...words.map((word) => word.style.size));
+  const segments: Segment[] = [];
+  for (const word of words) {
+    const open = segments.at(-1);
+    if (open && word.box.x0 - open.x1 < size * gap) {
+      open.words.push(word);
+      open.x1 = Math.max(open.x1, word.box.x1);
+    } else segments.push({ words: [word], x0: word.box.x0, x1: word.box.x1 });
+  }
+  return { segments, box: boundingBox(words.map((word) => word.box)), size };
 }
 
 /** Share of segments, first column aside, that are figures. */
@@ -151,13 +159,13 @@ function whiteStretches(rows: readonly TextRow[], tolerance: number, size: numbe
 }
 
 /** Whether enough rows have text on both sides of `x`. */
-function parts(rows: readonly TextRow[], x: number, share: number): boolean {
+export function parts(rows: readonly TextRow[], x: number, share: number): boolean {
   let both = 0;
   for (const row of rows) if (row.segments.some((s) => s.x1 <= x) && row.segments.some((s) => s.x0 >= x)) both++;
   return both >= Math.max(1, rows.length * share);
 }
 
-function columnAt(separators: readonly number[], x: number): number {
+export function columnAt(separators: readonly number[], x: number): number {
   let column = 0;
   while (column < separators.length && x > (separators[column] ?? 0)) column++;
   return column;
