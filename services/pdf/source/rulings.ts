@@ -7,6 +7,8 @@ const LINE_THICKNESS = 3.2;
 /** Shorter pieces are dots of a dotted line or parts of a glyph, unless they join. */
 const MIN_PIECE = 0.4;
 const MIN_LENGTH = 5;
+/** Longer side of a dot by its shorter one: a dot may be of a line across or of one down. */
+const SQUARE = 1.5;
 /** Lines this close and colinear are one. */
 const JOIN_GAP = 3.5;
 const SAME_LINE = 1.2;
@@ -52,10 +54,13 @@ export class RulingCollector {
     if (!(x1 >= x0 && y1 >= y0)) return;
     const width = x1 - x0;
     const height = y1 - y0;
-    if (height <= LINE_THICKNESS && width > height) this.#piece(true, (y0 + y1) / 2, x0, x1, height, color);
-    else if (width <= LINE_THICKNESS && height > width) this.#piece(false, (x0 + x1) / 2, y0, y1, width, color);
-    else if (!curved && points.length >= 6 && points.length <= 12)
-      this.#regions.push({ box: { x0, y0, x1, y1 }, color });
+    const square = Math.max(width, height) <= Math.min(width, height) * SQUARE;
+    const level = height <= LINE_THICKNESS && (width > height || square);
+    const upright = width <= LINE_THICKNESS && (height > width || square);
+    if (level) this.#piece(true, (y0 + y1) / 2, x0, x1, height, color);
+    if (upright) this.#piece(false, (x0 + x1) / 2, y0, y1, width, color);
+    if (level || upright) return;
+    if (!curved && points.length >= 6 && points.length <= 12) this.#regions.push({ box: { x0, y0, x1, y1 }, color });
   }
 
   #segment(points: readonly number[], from: number, to: number, width: number, color: number): void {
