@@ -39,7 +39,8 @@ export function stackedRow(words: readonly Word[]): TextRow {
 
 /** @param words from left to right */
 function textRow(words: readonly Word[], gap = CELL_GAP): TextRow {
-  const size = Math.max(...words.map((word) => word.style.size));
+  // A stretch of a hostile page may hold more words than a call takes arguments.
+  const size = words.reduce((most, word) => Math.max(most, word.style.size), 0);
   const segments: Segment[] = [];
   for (const word of words) {
     const open = segments.at(-1);
