@@ -62,7 +62,7 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
   );
   const labels = figureLabels(drafts);
   const running = new Set(
-    drafts.flatMap((draft) => (draft.kind === 'text' && runsOn(draft) ? [styleKey(draft.style)] : [])),
+    drafts.flatMap((draft) => (draft.kind === 'text' && runsOn(draft) ? [styleRank(draft.style)] : [])),
   );
   const found: TextDraft[] = [];
   drafts.forEach((draft, index) => {
@@ -171,10 +171,6 @@ function endsSentence(text: string): boolean {
   return /[.,;]$/.test(text) && !/\b(?:etc|Inc|Ltd|Co)\.$/.test(text);
 }
 
-function styleKey({ font, size, bold, italic }: TextDraft['style']): string {
-  return `${font}|${Math.round(size * 2)}|${bold}|${italic}`;
-}
-
 function isHeading(
   draft: TextDraft,
   body: BodyStyle,
@@ -191,7 +187,7 @@ function isHeading(
   const ratio = style.size / body.size;
   const depth = numberingDepth(text);
   if (outline.has(normalise(text)) && (ratio > 1.02 || style.bold || !shown.has(normalise(text)))) return true;
-  const runs = running.has(styleKey(style));
+  const runs = running.has(styleRank(style));
   if (ratio >= 1.17) return ratio >= 1.5 || !runs;
   if (isCaption(text)) return false;
   const alone = draft.gapAbove > 0.25;

@@ -11,6 +11,7 @@ import {
   findColumns,
   parts,
   readAligned,
+  rowWords,
   stackedRow,
   type TextRow,
   textRows,
@@ -201,7 +202,7 @@ function readEvidence(
     if (evidence.heavy[n - 1] && run.filter((one) => one.length > 0).length >= 2) flush([]);
     const rows = textRows(band);
     // A caption between two rules stands between two tables.
-    const caption = isTableCaption(chunkText((rows[0]?.segments ?? []).flatMap((segment) => segment.words)));
+    const caption = isTableCaption(chunkText(rowWords(rows.slice(0, 1))));
     const row =
       isTabular(rows, evidence) ||
       fits(band, bandColumns([...run.slice(-MIN_BANDS), ...inner.slice(n, n + MIN_BANDS)]));
@@ -242,13 +243,25 @@ const HEAD_GAP = 1.2;
 
 /** The head over the first rule of a table whose rows are ruled below: lines close over the rule and each other, in its columns. */
 function headOver(band: readonly Word[], below: readonly Word[][], edge: number): Word[] {
-  const own: TextRow[] = [];
-  for (const row of textRows(band).reverse()) {
-    if ((own.at(-1)?.box.y0 ?? edge) - row.box.y1 > row.size * (own.length === 0 ? HEAD_GAP : LINE_GAP)) break;
-    own.push(row);
-  }
-  const words = own.reverse().flatMap((row) => row.segments.flatMap((segment) => segment.words));
+  const rows = textRows(band).reverse();
+  const [nearest] = rows;
+  if (!nearest || edge - nearest.box.y1 > nearest.size * HEAD_GAP) return [];
+  const words = rowWords(tightRows(rows, true).reverse());
   return !isCaption(chunkText(words)) && fits(words, bandColumns([words, ...below])) ? words : [];
+}
+
+/** White space between the lines of one row, in type sizes. */
+const LINE_GAP = 0.6;
+
+/** Those of the rows, the nearest to an edge first, that stand as tightly as lines of one text. */
+function tightRows(rows: readonly TextRow[], above: boolean): TextRow[] {
+  const end = rows.findIndex((row, n) => {
+    const before = rows[n - 1];
+    if (!before) return false;
+    const gap = above ? before.box.y0 - row.box.y1 : row.box.y0 - before.box.y1;
+    return gap > row.size * LINE_GAP;
+  });
+  return rows.slice(0, end < 0 ? rows.length : end);
 }
 
 /** Lines a band of running text has at least: fewer may be a table's wide cell. */
@@ -277,11 +290,8 @@ function openBelow(run: readonly Word[][], last: number, words: readonly Word[])
   const filled = run.filter((band) => band.length > 0);
   const head = textRows(filled.flat());
   if (filled.length !== 1 || head.length > HEAD_LINES) return [];
-  return rowsBelow(head, last, words).flatMap((row) => row.segments.flatMap(({ words }) => words));
+  return rowWords(rowsBelow(head, last, words));
 }
-
-/** White space between the lines of one row, in type sizes. */
-const LINE_GAP = 0.6;
 
 /** The row next to the shading, where it is as near as the rows are high (aligned.test.ts: around shaded rows). */
 function outerRow(band: readonly Word[], above: boolean, edges: readonly number[], last: number): Word[] {
@@ -291,15 +301,10 @@ function outerRow(band: readonly Word[], above: boolean, edges: readonly number[
   const pace = (last - (edges[0] ?? 0)) / Math.max(1, edges.length - 1);
   const distance = above ? (edges[0] ?? 0) - row.box.y1 : row.box.y0 - last;
   if (distance >= pace * 0.6 || row.segments.length < 2) return [];
-  // Its cells may wrap: the lines that stand as tightly as lines of one text; one line alone over a head is no part of it.
-  const own = [row];
-  for (const next of rows.slice(1)) {
-    const nearest = own.at(-1) as TextRow;
-    const gap = above ? nearest.box.y0 - next.box.y1 : next.box.y0 - nearest.box.y1;
-    if (gap > row.size * LINE_GAP || (above && next.segments.length < 2)) break;
-    own.push(next);
-  }
-  return own.flatMap((one) => one.segments.flatMap((segment) => segment.words));
+  // Its cells may wrap; one line alone over a head is no part of it.
+  const own = tightRows(rows, above);
+  const alone = above ? own.findIndex((one) => one.segments.length < 2) : -1;
+  return rowWords(alone < 0 ? own : own.slice(0, alone));
 }
 
 /** Rows cut by wide gaps or far from full (empty cells); lines of prose are neither (aligned.test.ts: lines between rules are rows). */

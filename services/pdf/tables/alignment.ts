@@ -32,6 +32,11 @@ export function textRows(words: readonly Word[], gap = CELL_GAP): TextRow[] {
   return groupRows(words).map((row) => textRow(row, gap));
 }
 
+/** All words of rows, row by row. */
+export function rowWords(rows: readonly TextRow[]): Word[] {
+  return rows.flatMap((row) => row.segments.flatMap((segment) => segment.words));
+}
+
 /** All lines of a stretch of a table as one row: what stands one above the other is of one cell. */
 export function stackedRow(words: readonly Word[]): TextRow {
   return textRow(words.toSorted((a, b) => a.box.x0 - b.box.x0));

@@ -1,6 +1,6 @@
 // Remembers how tables were cut into columns by the words of their heads: a part after a page or column break repeats the head over rows that may tell less.
 // Made by hand, what needs its rules: head-memory.test.ts.
-import type { ColumnCut, TextRow } from './alignment.ts';
+import { type ColumnCut, rowWords, type TextRow } from './alignment.ts';
 
 /** Heads that are remembered, those that came last. */
 const MOST_HEADS = 32;
@@ -33,8 +33,9 @@ export class HeadMemory {
 }
 
 function headText(rows: readonly TextRow[]): string {
-  const words = rows[0]?.segments.flatMap((segment) => segment.words) ?? [];
-  return words.map((word) => word.text.toLowerCase()).join(' ');
+  return rowWords(rows.slice(0, 1))
+    .map((word) => word.text.toLowerCase())
+    .join(' ');
 }
 
 function shift({ separators, extents }: ColumnCut, by: number): ColumnCut {

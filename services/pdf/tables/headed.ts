@@ -3,7 +3,7 @@
 import type { Vocabulary } from '../layout/inline.ts';
 import { boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
-import { readAligned, type TextRow, textRows } from './alignment.ts';
+import { readAligned, rowWords, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 
 /** Shortest line that closes a head, in points, and lines of one head. */
@@ -49,7 +49,7 @@ function readHeaded(
   if (others.some((one) => one.at > box.y0 - reach && one.at < box.y1 + reach)) return undefined;
   const read = readAligned(rows, { edges: [rule.at], rowRules: false }, [], vocabulary);
   if (!read) return undefined;
-  const own = rows.flatMap((row) => row.segments.flatMap((segment) => segment.words));
+  const own = rowWords(rows);
   return {
     box: { ...box, x0: Math.min(box.x0, rule.start), x1: Math.max(box.x1, rule.end) },
     grid: read.grid,

@@ -4,7 +4,7 @@ import type { Vocabulary } from '../layout/inline.ts';
 import { area, type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { isWhite } from '../source/rulings.ts';
-import { type ColumnCut, readAligned, type TextRow, textRows } from './alignment.ts';
+import { type ColumnCut, readAligned, rowWords, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, isTable, tableConfidence } from './grid.ts';
 
 /** Edges this close are one, in points. */
@@ -185,7 +185,7 @@ function readShaded(
     cut,
   )?.grid;
   if (!isTable(grid)) return undefined;
-  const own = rows.flatMap((row) => row.segments.flatMap((segment) => segment.words));
+  const own = rowWords(rows);
   return {
     box: {
       x0: Math.min(box.x0, x0),

@@ -18,6 +18,8 @@ const MIN_TOLD_ROWS = 2;
 const CAPTION_LINES = 4;
 /** White space between the rows of one table, and between it and its caption, in type sizes. */
 const MAX_GAP = 2.2;
+/** White space between the lines of one cell, in type sizes. */
+const LINE_GAP = 0.55;
 /** Lines without a second cell in a row (wrapped labels) before the table is over. */
 const MAX_LONE_LINES = 3;
 /** Edges this close are aligned, in points. */
@@ -96,7 +98,7 @@ function isClose(above: readonly Chunk[], below: readonly Chunk[]): boolean {
 /** Whether a lone line goes on a long cell: close under the line above, it stands in a column of the rows so far that is not their first. */
 function goesOnCell(lone: Chunk, above: Box, full: readonly Chunk[][]): boolean {
   const [[first]] = full as [[Chunk]];
-  if (isNumbering(chunkText(first.words)) || lone.box.y0 - above.y1 > lone.size * 0.55) return false;
+  if (isNumbering(chunkText(first.words)) || lone.box.y0 - above.y1 > lone.size * LINE_GAP) return false;
   return full.some((row) => {
     const place = row.findIndex((chunk) => Math.abs(chunk.box.x0 - lone.box.x0) < ALIGNED);
     return place > 0 && lone.box.x1 < (row[place + 1]?.box.x0 ?? Infinity);
@@ -112,7 +114,7 @@ function withoutMarker(row: Chunk[]): Chunk[] {
 function isWrappedLabel(above: readonly Chunk[] = [], [lone]: readonly Chunk[] = []): boolean {
   const [first, second] = above as [Chunk, Chunk?];
   if (!lone || !second) return false;
-  const tight = lone.box.y0 - rowBox(above).y1 < first.size * 0.55;
+  const tight = lone.box.y0 - rowBox(above).y1 < first.size * LINE_GAP;
   const narrow = lone.box.x1 < second.box.x0 - 2;
   if (isCaption(chunkText(lone.words))) return false;
   return tight && narrow && Math.abs(lone.box.x0 - first.box.x0) < ALIGNED * 3 && lone.words.length <= 4;
