@@ -14,20 +14,23 @@ type Collect = (options: { type: 'minor' | 'major'; execution: 'sync' }) => void
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as Collect;
 
+const externalBytes = () => getHeapStatistics().external_memory;
+
 let streamed = 0;
 let oldBytes = OLD_BYTES;
 
 /**
  * Counts bytes that went by in short-lived buffers, and collects the young generation (about a millisecond) every few megabytes:
  * ten uploads of 50 MB at once cost a gateway 40 MB of memory this way, and 100 MB without. Buffers that waited for a slow reader are old
- * by then, and what they make a process grow by it keeps: past a share of them the old generation is collected too (some 20 ms).
+ * by then, and what they make a process grow by it keeps: past 32 MB of them the old generation is collected too (some 20 ms).
  */
 export function countStreamed(bytes: number): void {
   streamed += bytes;
   if (streamed < COLLECT_EVERY_BYTES) return;
   streamed = 0;
   collect({ type: 'minor', execution: 'sync' });
-  if (getHeapStatistics().external_memory < oldBytes) return;
+  if (externalBytes() < OLD_BYTES) oldBytes = OLD_BYTES;
+  if (externalBytes() < oldBytes) return;
   collect({ type: 'major', execution: 'sync' });
-  oldBytes = Math.max(OLD_BYTES, getHeapStatistics().external_memory * OLD_GROWTH);
+  oldBytes = Math.max(OLD_BYTES, externalBytes() * OLD_GROWTH);
 }
