@@ -117,7 +117,7 @@ async function list(config: Config, args: string[]): Promise<void> {
     key.allow.join(',') || '-',
     day(key.createdAt),
     key.revokedAt ? `revoked ${day(key.revokedAt)}` : 'live',
-  ]); // prettier-ignore
+  ]);
   const table = [['id', 'team', 'rate', 'concurrency', 'queue', 'credits', 'allow', 'created', 'state'], ...rows];
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
   for (const row of table)

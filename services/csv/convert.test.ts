@@ -69,7 +69,7 @@ describe('tables', () => {
     ['a stray quote', 'a,b\n5" disk,2\n', lines('| a | b |', '| --- | --- |', '| 5" disk | 2 |')],
     ['markup', 'a,b\n<b>x</b>,&amp;\n', lines('| a | b |', '| --- | --- |', '| \\<b>x\\</b> | \\&amp; |')],
     ['blank lines alone', '\n \n\n', ''],
-  ]; // prettier-ignore
+  ];
 
   for (const [what, content, markdown] of cases)
     test(what, async () => assert.equal((await convert(content)).markdown, markdown));

@@ -21,7 +21,7 @@ export function stripMarks(line: string): string {
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')
     .replace(/\s+/g, ' ')
-    .trim(); // prettier-ignore
+    .trim();
 }
 
 export interface Paragraph {

@@ -9,7 +9,7 @@ import {
   NoWorkerError,
   PayloadMissingError,
   StoreFullError,
-} from '#shared/bus/bus.ts'; // prettier-ignore
+} from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { storeFull } from '#shared/runtime/dispatch.ts';

@@ -43,7 +43,7 @@ test('no name from the document stands where the gateway speaks', () => {
     concurrencyQueueDurationMs: 9,
     requestId: 'x',
     numPages: 3,
-  }; // prettier-ignore
+  };
   const known = {
     fileName: 'a.pdf',
     contentType: 'application/pdf',
@@ -61,7 +61,7 @@ test('no name from the document stands where the gateway speaks', () => {
     creditsUsed: 4,
     concurrencyLimited: false,
     requestId: 'r',
-  }); // prettier-ignore
+  });
   const waited = assembleMetadata({ contentType: 'application/rtf' }, { ...known, queuedMs: 12.4 });
   assert.equal(waited.contentType, 'application/rtf', 'the worker looked inside');
   assert.equal(waited.concurrencyLimited, true);

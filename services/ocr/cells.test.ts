@@ -57,7 +57,7 @@ for (const setting of ['wasm', 'native'] as const)
       assert.deepEqual(
         again?.words.map((word) => word.text),
         ['48', '12'],
-      ); // prettier-ignore
+      );
       again?.words.forEach(({ box }, index) => {
         const [x0, y0, x1, y1] = words[index]!;
         assert.ok(

@@ -36,7 +36,7 @@ function modelFolders(settings: LanguageSettings): string[] {
   const debian = listFolder(DEBIAN_ROOT)
     .sort()
     .reverse()
-    .map((version) => join(DEBIAN_ROOT, version, 'tessdata')); // prettier-ignore
+    .map((version) => join(DEBIAN_ROOT, version, 'tessdata'));
   return [...debian, ...OTHER_FOLDERS];
 }
 
@@ -44,7 +44,7 @@ function modelFolders(settings: LanguageSettings): string[] {
 export function installedLanguages(settings: LanguageSettings): string[] {
   const names = modelFolders(settings)
     .flatMap(listFolder)
-    .filter((name) => name.endsWith(MODEL)); // prettier-ignore
+    .filter((name) => name.endsWith(MODEL));
   return [...new Set(names.map((name) => name.slice(0, -MODEL.length)))]
     .filter((name) => name !== 'osd' && name !== 'equ')
     .sort();
@@ -59,7 +59,7 @@ export function resolveModels(asked: readonly string[], settings: LanguageSettin
   const fromServer = asked.length === 0;
   const names = fromServer ? namesOf(settings) : asked;
   if (names.length > MAX_LANGUAGES)
-    throw new ParseError('BAD_REQUEST', `Bad Request: at most ${MAX_LANGUAGES} OCR languages at once`); // prettier-ignore
+    throw new ParseError('BAD_REQUEST', `Bad Request: at most ${MAX_LANGUAGES} OCR languages at once`);
   const folders = modelFolders(settings);
   const models = new Map<string, string>();
   for (const name of names.length === 0 ? ['eng'] : names) {
@@ -86,7 +86,7 @@ export function checkServerLanguages(settings: LanguageSettings): void {
   const have = installed.length > 0 ? `which has ${installed.join(', ')}` : 'which has no model at all';
   throw new ConfigError(
     `configuration: OCR_LANGUAGES: there is no ${missing.map((name) => `${name.slice(0, 40)}${MODEL}`).join(' and no ')} in ${folders}, ${have}. Install it (Debian: apt-get install tesseract-ocr-LANGUAGE), or put the file into a folder and name that in TESSDATA_PREFIX.`,
-  ); // prettier-ignore
+  );
 }
 
 function namesOf(settings: LanguageSettings): string[] {
@@ -98,7 +98,7 @@ function missingDefault(name: string): ParseError {
   return new ParseError(
     'SERVICE_UNAVAILABLE',
     `OCR is not available: the language data \`${shown}\` is not installed on this server. Its operator can run \`apt-get install tesseract-ocr-${shown.toLowerCase().replaceAll('_', '-')}\`, or name a folder of models in TESSDATA_PREFIX.`,
-  ); // prettier-ignore
+  );
 }
 
 function unknownLanguage(name: string, settings: LanguageSettings): ParseError {
@@ -106,7 +106,7 @@ function unknownLanguage(name: string, settings: LanguageSettings): ParseError {
   return new ParseError(
     'BAD_REQUEST',
     `Bad Request: the OCR language \`${name.slice(0, 40)}\` is not installed on this server; it has ${installed.length > 0 ? installed.join(', ') : 'none'}`,
-  ); // prettier-ignore
+  );
 }
 
 /** The error of an engine that does not take the models that are there. */
@@ -115,5 +115,5 @@ export function unusableModels(languages: string, cause?: unknown): ParseError {
     'SERVICE_UNAVAILABLE',
     `The OCR language data of \`${languages}\` cannot be loaded. Install it again, for example with \`apt-get install --reinstall tesseract-ocr-eng\`.`,
     { cause },
-  ); // prettier-ignore
+  );
 }

@@ -75,7 +75,7 @@ export class NativeEngine extends Engine {
         settings
           ? 'OCR is not available: OCR_ENGINE asks for an installed tesseract of version 5 or later, and there is none. Its operator can run `apt-get install tesseract-ocr`, or set OCR_ENGINE to auto.'
           : 'OCR is not available: an installed tesseract takes language data of one folder only. Its operator can put them together and name the folder in TESSDATA_PREFIX.',
-      ); // prettier-ignore
+      );
     const engine = new NativeEngine(settings, stream);
     try {
       if (!(await engine.#open(USUAL))) await new SinglePage(settings, USUAL).read(greyBitmap(BLANK, 200));

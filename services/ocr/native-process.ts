@@ -49,7 +49,7 @@ function tesseract(settings: NativeSettings, variables: Variables): string[] {
     '--psm',
     segmentation,
     ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ]; // prettier-ignore
+  ];
 }
 
 /** The process ended before its answer. */

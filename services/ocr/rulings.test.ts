@@ -33,7 +33,7 @@ for (const grey of [0, 150])
     assert.deepEqual([found.filter(across).length, found.filter((box) => !across(box)).length], [3, 4]);
     const first = found.find(across);
     const left = Math.floor(page.width * 0.2);
-    assert.deepEqual(first, [left, Math.floor(page.height * 0.75), left + 452, Math.floor(page.height * 0.75) + 2]); // prettier-ignore
+    assert.deepEqual(first, [left, Math.floor(page.height * 0.75), left + 452, Math.floor(page.height * 0.75) + 2]);
   });
 
 test('lines that still slope a little, or that noise breaks, are found whole', () => {
@@ -76,4 +76,4 @@ test('a black page, a blank page and a screen of dots have none and take no time
     ),
     [],
   );
-}); // prettier-ignore
+});

@@ -215,7 +215,7 @@ for (const setting of ['wasm', 'native'] as const)
         width: 1200,
         height: 1600,
         pixels: Uint8Array.from({ length: 1200 * 1600 }, (_, index) => grey(index)),
-      }); // prettier-ignore
+      });
       for (const image of [blank(() => 255), blank((index) => 225 + ((index * 7919) % 29)), blank(() => 0)]) {
         const page = await read(image);
         assert.deepEqual(page, { width: 1200, height: 1600, rotation: 0, confidence: 0, lines: [] });

@@ -44,7 +44,7 @@ function checkJob(job: OcrJob, payload: Uint8Array): void {
     throw new ParseError(
       'DOCUMENT_TOO_COMPLEX',
       `Page ${job.pageNumber} has ${width} x ${height} pixels, more than the ${DOCUMENT_LIMITS.pagePixels} that OCR takes; render it at a lower resolution`,
-    ); // prettier-ignore
+    );
 }
 
 /**
@@ -69,7 +69,7 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
         'DOCUMENT_TOO_COMPLEX',
         `Page ${job.pageNumber} is no page of text: OCR did not come to an end in ${DOCUMENT_LIMITS.ocrPageCpuMs / 1000} seconds of processor time`,
         { cause },
-      ); // prettier-ignore
+      );
     throw new ParseError('CONVERSION_FAILED', `Page ${job.pageNumber} made the OCR engine fail`, { cause });
   }
   if (reader.unfit) await discard();

@@ -156,7 +156,7 @@ describe('modern formats are read natively', () => {
     const rows = Array.from(
       { length: 7_001 },
       (_, i) => `<row r="${i + 1}"><c><v>${i}</v></c><c t="str"><v>a|b</v></c><c><v>0.5</v></c></row>`,
-    ); // prettier-ignore
+    );
     const sheet = `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`;
     const book = zipOf([
       { name: '[Content_Types].xml', content: '<Types/>' },
@@ -167,7 +167,7 @@ describe('modern formats are read natively', () => {
       {
         name: 'xl/_rels/workbook.xml.rels',
         content: '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="s.xml"/></Relationships>',
-      }, // prettier-ignore
+      },
       { name: 'xl/s.xml', content: sheet },
     ]);
     const { html, markdown = '' } = await convert(book, 'big.xlsx');
@@ -274,7 +274,7 @@ describe('hostile and broken files are faults of the document', () => {
       'DOCUMENT_CORRUPT',
     ],
     ['rubbish called .xls', Buffer.alloc(3000, 7), 'a.xls', 'DOCUMENT_CORRUPT'],
-  ]; // prettier-ignore
+  ];
 
   for (const [what, bytes, fileName, code] of cases)
     test(what, async () => {
@@ -303,7 +303,7 @@ describe('hostile and broken files are faults of the document', () => {
         name: 'content.xml',
         content: `<o:document-content><o:body><o:spreadsheet><table:table>${row}</table:table></o:spreadsheet></o:body></o:document-content>`,
       },
-    ]); // prettier-ignore
+    ]);
     await assert.rejects(convert(bomb, 'a.ods'), { code: 'DOCUMENT_TOO_COMPLEX' });
   });
 });

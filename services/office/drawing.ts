@@ -24,7 +24,7 @@ const PICTURE_TYPES: Record<string, string> = {
   webp: 'image/webp',
   emf: 'image/emf',
   wmf: 'image/wmf',
-}; // prettier-ignore
+};
 /** Rows of one chart's data; a chart with more is a plot, not a table. */
 const CHART_POINTS = 2_000;
 
@@ -121,7 +121,7 @@ export function diagramMarkup(data: XmlElement): string {
         .join(' ')
         .trim(),
     )
-    .filter((text) => text !== ''); // prettier-ignore
+    .filter((text) => text !== '');
   return texts.length === 0 ? '' : `<ul>${texts.map((text) => `<li>${escapeHtml(text)}</li>`).join('')}</ul>`;
 }
 

@@ -134,7 +134,7 @@ const SYMBOLS: Record<string, string> = {
   _: '\\_',
   $: '\\$',
   '\\': '\\backslash',
-}; // prettier-ignore
+};
 
 const ACCENTS: Record<string, string> = {
   '\u0302': '\\hat',
@@ -155,7 +155,7 @@ const ACCENTS: Record<string, string> = {
   '~': '\\tilde',
   '¯': '\\bar',
   '→': '\\vec',
-}; // prettier-ignore
+};
 
 const FUNCTIONS = new Set([
   'sin',
@@ -188,7 +188,7 @@ const FUNCTIONS = new Set([
   'deg',
   'Pr',
   'hom',
-]); // prettier-ignore
+]);
 const LIMIT_OPERATORS = new Set(['lim', 'max', 'min', 'sup', 'inf', 'limsup', 'liminf']);
 
 /** Letters of the mathematical alphabets (U+1D400...) as plain ones; NFKC keeps what they mean apart from the style. */
@@ -315,7 +315,7 @@ function convert(element: XmlElement): string {
       const degree =
         isOff(value(element, 'radPr', 'degHide')) || !childElement(childElement(element, 'radPr'), 'degHide')
           ? part(element, 'deg')
-          : ''; // prettier-ignore
+          : '';
       return `\\sqrt${degree ? `[${degree}]` : ''}{${part(element, 'e')}}`;
     }
     case 'nary':
@@ -331,7 +331,7 @@ function convert(element: XmlElement): string {
     case 'm':
       return `\\begin{matrix}${childElements(element, 'mr')
         .map((row) => childElements(row, 'e').map(sequence).join(' & '))
-        .join(' \\\\ ')}\\end{matrix}`; // prettier-ignore
+        .join(' \\\\ ')}\\end{matrix}`;
     case 'eqArr':
       return `\\begin{aligned}${childElements(element, 'e').map(sequence).join(' \\\\ ')}\\end{aligned}`;
     case 'acc':

@@ -54,7 +54,7 @@ export class OpcPackage {
         type: type.slice(type.lastIndexOf('/') + 1),
         target: external ? target : resolvePart(part, target),
         external,
-      }); // prettier-ignore
+      });
     }
     return found;
   }

@@ -111,7 +111,7 @@ test('lists nest by indent and keep their numbers', async () => {
   const document = await convert('lists-nested-ordered.pdf');
   const lists = blocks(document)
     .map((block) => block.html)
-    .filter((html) => /^<[uo]l/.test(html)); // prettier-ignore
+    .filter((html) => /^<[uo]l/.test(html));
   assert.equal(lists.length, 2);
   assert.match(
     lists[0] ?? '',
@@ -148,7 +148,7 @@ test('turned, cropped, linked, overprinted and empty pages', async () => {
   assert.deepEqual(
     cropped?.blocks.map((block) => block.html),
     ['<p>Inside the crop box</p>'],
-  ); // prettier-ignore
+  );
   assert.equal(linked?.blocks[0]?.html, '<p>Read the <a href="https://example.org/handbook">handbook</a> first.</p>');
   assert.equal(printed?.blocks[0]?.html.match(/Printed/g)?.length, 1);
   assert.equal(printed?.blocks[1]?.html, '<pre><code>const answer = 42;\n  return answer;</code></pre>');
@@ -193,7 +193,7 @@ const ocrAnswer: OcrAnswer = (job) => ({
       ],
     },
   ],
-}); // prettier-ignore
+});
 
 test('auto sends only the page without text to OCR, at a bounded size, and its words take the same way', async () => {
   const jobs: OcrJob[] = [];
@@ -205,7 +205,7 @@ test('auto sends only the page without text to OCR, at a bounded size, and its w
   assert.deepEqual(
     jobs.map((job) => job.pageNumber),
     [1],
-  ); // prettier-ignore
+  );
   const first = document.pages?.[0];
   assert.equal(first?.width, jobs[0]?.width);
   assert.equal(first?.status, 'ok');
@@ -217,7 +217,7 @@ test('auto sends only the page without text to OCR, at a bounded size, and its w
   assert.deepEqual(
     second?.blocks.map((block) => block.type),
     ['text', 'figure', 'caption'],
-  ); // prettier-ignore
+  );
 });
 
 test('mode ocr sends every page, mode fast none and says so', async () => {

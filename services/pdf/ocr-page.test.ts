@@ -38,7 +38,7 @@ const ocr = (lines: OcrLine[], more: Partial<OcrPage> = {}): OcrPage => ({
   confidence: 0.9,
   lines,
   ...more,
-}); // prettier-ignore
+});
 
 const wordsOf = (page: OcrPage) => ocrContent(EMPTY, page, 72).words;
 const draftsOf = (page: OcrPage) =>
@@ -106,7 +106,7 @@ test('a word read across a ruling is the two words of its cells', () => {
     wordsOf(ocr([one])).map((word) => word.text),
     ['10/8'],
   );
-}); // prettier-ignore
+});
 
 test('blocks of a page that OCR straightened lie where the sloping page shows them', () => {
   const [draft] = draftsOf(ocr([line(0, 400, 400, 'far right')], { skew: 5 }));
@@ -131,7 +131,7 @@ test('a running head in three pieces over a full page of text is no part of it',
     0,
     'a letter with few lines keeps its head',
   );
-}); // prettier-ignore
+});
 
 test('a scan is rendered at its own pixels, other pages at 200 dpi, and none past the cap', () => {
   const scan = (pixelWidth: number, pixelHeight: number, width = 600, height = 800) =>

@@ -76,7 +76,7 @@ const FAILURES: readonly (readonly [status: number, description: string, codes: 
   [502, 'A service answered with something that is not a record. Retry with backoff.', ['BAD_GATEWAY']],
   [503, 'A service or the bus is away, or the server is shutting down. Retry with backoff.', ['SERVICE_UNAVAILABLE']],
   [504, 'A gateway in between gave up. Retry with backoff.', ['GATEWAY_TIMEOUT']],
-]; // prettier-ignore
+];
 
 const MULTIPART_EXAMPLE = 'Bad Request: the multipart form-data request is invalid: its Content-Type names no boundary';
 
@@ -181,7 +181,7 @@ const parseOperation: JsonObject = {
     ),
     ...failures(),
   },
-}; // prettier-ignore
+};
 
 const formatsSchema: JsonObject = {
   type: 'object',
@@ -269,7 +269,7 @@ export function openApiDocument(options: { version: string }): JsonObject {
                   },
                 ],
               },
-            }), // prettier-ignore
+            }),
             ...failures([401, 500]),
           },
         },

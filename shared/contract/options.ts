@@ -26,7 +26,7 @@ export const UNSUPPORTED_FORMATS = [
   'product',
   'extract',
   'deterministicJson',
-] as const; // prettier-ignore
+] as const;
 
 /** Scrape options that public SDKs send on every call: fine where they ask for nothing, refused by name where they ask for something. */
 export const UNSUPPORTED_OPTIONS = [
@@ -57,7 +57,7 @@ export const UNSUPPORTED_OPTIONS = [
   'branding',
   'audio',
   'video',
-] as const; // prettier-ignore
+] as const;
 
 const plainFormat = <T extends Exclude<FormatType, 'json'>>(type: T) => z.strictObject({ type: z.literal(type) });
 
@@ -155,7 +155,7 @@ export const parseOptionsSchema = z
         message: `at most ${REQUEST_LIMITS.headerPairs} headers`,
       })
       .optional()
-      .meta({ description: 'Used only where a request is made; parsing an upload makes none.' }), // prettier-ignore
+      .meta({ description: 'Used only where a request is made; parsing an upload makes none.' }),
     includeTags: tagList
       .optional()
       .meta({ description: 'CSS selectors whose elements alone are kept. Wins over onlyMainContent.' }),
@@ -215,7 +215,7 @@ const asksForNothing = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value)
     ? value.length === 0
-    : typeof value === 'object' && value !== null && Object.keys(value).length === 0); // prettier-ignore
+    : typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
 /** Where a field stands, as callers write it: `parsers[0].maxPages`. */
 export function fieldPath(path: readonly PropertyKey[]): string {

@@ -12,7 +12,7 @@ export const BLOCK_TYPES = [
   'page_number',
   'page_header',
   'page_footer',
-] as const; // prettier-ignore
+] as const;
 export type BlockType = (typeof BLOCK_TYPES)[number];
 
 /** A box normalized to the page: `[x0, y0, x1, y1]`, each 0 to 1, origin at the top left. */
@@ -33,7 +33,7 @@ export const blockSchema = z
     source: z.string().nullable(),
     confidence: z.object({ layout: z.number().nullable(), ocr: z.number().nullable() }),
   })
-  .meta({ id: 'Block' }); // prettier-ignore
+  .meta({ id: 'Block' });
 export type Block = z.infer<typeof blockSchema>;
 
 export const pageBlocksSchema = z
@@ -44,7 +44,7 @@ export const pageBlocksSchema = z
     status: z.enum(['ok', 'partial', 'failed']),
     items: z.array(blockSchema),
   })
-  .meta({ id: 'PageBlocks' }); // prettier-ignore
+  .meta({ id: 'PageBlocks' });
 export type PageBlocks = z.infer<typeof pageBlocksSchema>;
 
 export const pageSchema = z.object({ pageNumber: z.int(), markdown: z.string() }).meta({ id: 'Page' });
@@ -76,7 +76,7 @@ export const metadataSchema = z
       .meta({ description: 'Redactions by entity, with redactPII.' }),
   })
   .catchall(z.unknown())
-  .meta({ id: 'Metadata' }); // prettier-ignore
+  .meta({ id: 'Metadata' });
 export type Metadata = z.infer<typeof metadataSchema>;
 
 /** The fields of `data` that parse fills, besides `metadata` and `warning`. */
@@ -110,4 +110,4 @@ export const errorResponseSchema = z
     code: z.string(),
     details: z.array(z.object({ path: z.string(), message: z.string(), code: z.string() })).optional(),
   })
-  .meta({ id: 'ErrorResponse' }); // prettier-ignore
+  .meta({ id: 'ErrorResponse' });

@@ -157,7 +157,7 @@ export function settleAddresses(roots: readonly ChildNode[], base: string | unde
       attribs.srcset = srcsetCandidates(attribs.srcset)
         .filter((one) => !(removeData && isDataAddress(one.url)))
         .map((one) => `${resolveAddress(one.url, base)}${one.width > 0 ? ` ${one.width}w` : ` ${one.density}x`}`)
-        .join(', '); // prettier-ignore
+        .join(', ');
     if (removeData && attribs.style !== undefined && /url\(\s*["']?\s*data:/i.test(attribs.style)) delete attribs.style;
     return true;
   });

@@ -124,7 +124,7 @@ const CASES: readonly (readonly [name: string, html: string, markdown: string])[
     '3\\~5 or 6\\~8, ~10 to ~12\n\n~ana/b and ~bo/c\n\nhttps://a.org/~ana ~3 https://a.org/~bo',
   ],
   ['invisible characters', '<p>so\u00adft zero\u200bwidth</p>', 'soft zerowidth'],
-]; // prettier-ignore
+];
 
 for (const [name, html, expected] of CASES) test(`markdown: ${name}`, () => assert.equal(markdown(html), expected));
 

@@ -170,7 +170,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   '%': '\\%',
   '#': '\\#',
   '&': '\\&',
-}; // prettier-ignore
+};
 
 const FUNCTIONS = new Set(
   'sin cos tan cot sec csc sinh cosh tanh log ln exp lim max min sup inf det dim gcd arg ker deg arcsin arccos arctan'.split(
@@ -191,7 +191,7 @@ const ACCENTS: Readonly<Record<string, string>> = {
   '\u00a8': '\\ddot',
   '\u23de': '\\overbrace',
   '\u23df': '\\underbrace',
-}; // prettier-ignore
+};
 
 function localName(element: Element): string {
   const colon = element.name.indexOf(':');

@@ -29,7 +29,7 @@ const DOCUMENTED = new Set([
   '__proto__',
   'constructor',
   'prototype',
-]); // prettier-ignore
+]);
 
 /** Open Graph and article properties by the name that the answer gives them. */
 const PROPERTIES: ReadonlyMap<string, string> = new Map([
@@ -48,7 +48,7 @@ const PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['article:modified_time', 'modifiedTime'],
   ['article:section', 'articleSection'],
   ['article:tag', 'articleTag'],
-]); // prettier-ignore
+]);
 /** Addresses among them. */
 const ADDRESSES = new Set(['ogUrl', 'ogImage', 'ogAudio', 'ogVideo']);
 /** How many meta names, and how long a value, an answer carries. */

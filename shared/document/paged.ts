@@ -115,7 +115,7 @@ function blockNodes(block: PagedBlock, options: RenderOptions, selecting: boolea
         nodes = [...included].filter((element) => {
           for (let up = element.parent; isElement(up); up = up.parent) if (included.has(up)) return false;
           return true;
-        }); // prettier-ignore
+        });
     }
     if (excluded.has(tree.html) || excluded.has(tree.body)) return [];
     removeElements(excluded);

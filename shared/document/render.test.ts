@@ -214,7 +214,7 @@ test('pages: markers, spans and per-page Markdown agree by construction', () => 
   assert.deepEqual(
     items.map((item) => item.id),
     ['p1.b0', 'p1.b1', 'p1.b2', 'p2.b0', 'p2.b1', 'p4.b0'],
-  ); // prettier-ignore
+  );
   for (const item of items) {
     if (item.type === 'page_number') assert.equal(item.markdownSpan, null);
     else assert.equal(fields.markdown?.slice(...(item.markdownSpan ?? [0, 0])), item.content);

@@ -25,7 +25,7 @@ const SINGLE_BYTE = [
   'windows-1256',
   'iso-8859-2',
   'iso-8859-5',
-] as const; // prettier-ignore
+] as const;
 /** Characters judged; enough for any language, little enough to be quick. */
 const JUDGED_CHARACTERS = 8192;
 const COMMON_CYRILLIC = 'оеаинтсрОЕАИНТСР';

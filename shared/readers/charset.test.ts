@@ -71,7 +71,7 @@ const cases: [
     'gb18030',
   ],
   ['nothing', new Uint8Array(0), {}, '', 'utf-8'],
-]; // prettier-ignore
+];
 
 for (const [what, bytes, options, text, charset] of cases)
   test(`decodes ${what}`, () => assert.deepEqual(decodeText(bytes, options), { text, charset }));

@@ -100,7 +100,7 @@ function sniffZip(head: Uint8Array): SniffedContent {
       'application/vnd.oasis.opendocument.spreadsheet',
       'application/vnd.oasis.opendocument.presentation',
       'application/epub+zip',
-    ].find((name) => mime.startsWith(name)); // prettier-ignore
+    ].find((name) => mime.startsWith(name));
     const row = known === undefined ? undefined : formatByMimeType(known);
     if (row) return { kind: 'zip', extension: row.extension, label: row.label };
   }

@@ -141,7 +141,7 @@ export const environmentSchema = z.object({
     .max(100_000)
     .default(2_048)
     .meta({ description: 'Spans kept while the collector is away; more are dropped.' }),
-}); // prettier-ignore
+});
 
 export interface ModelConfig {
   baseUrl: string;

@@ -11,7 +11,7 @@ const PAGE = page(
 const present = (data: Data) =>
   Object.keys(data)
     .filter((key) => key !== 'metadata' && key !== 'warning')
-    .sort(); // prettier-ignore
+    .sort();
 
 const ONE: readonly (readonly [format: string, check: (data: Data) => void])[] = [
   ['markdown', (data) => assert.match(data.markdown ?? '', /^# Harbour\n\nThe harbour was quiet/)],

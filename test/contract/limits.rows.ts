@@ -113,7 +113,7 @@ export const rows: Row[] = [
               patienceMs: 180_000,
             }),
           ),
-        ); // prettier-ignore
+        );
         for (const answer of answers) successData(answer);
       });
       context.diagnostic(`${product.transport}: ${Math.round(above / 1024 / 1024)} MB above idle`);

@@ -129,7 +129,7 @@ const FIELDS: readonly Field[] = [
     valid: ['tag', 'mask', 'remove'],
     invalid: ['hash', 7, [], 'TAG'],
   },
-]; // prettier-ignore
+];
 
 const show = (value: unknown) => {
   const text = JSON.stringify(value);

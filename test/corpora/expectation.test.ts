@@ -117,7 +117,7 @@ test('a page image becomes a page of its own size', async () => {
     [278, 3, 300],
     [279, 4, 4],
     [282, 5, end],
-  ]; // prettier-ignore
+  ];
   tags.forEach(([tag, type, value], index) => {
     const at = 10 + index * 12;
     tiff.writeUInt16LE(tag!, at);
@@ -146,7 +146,7 @@ test('a page image becomes a page of its own size', async () => {
     chunk('pHYs', dots),
     chunk('IDAT', deflateSync(Buffer.alloc(10))),
     chunk('IEND', Buffer.alloc(0)),
-  ]); // prettier-ignore
+  ]);
   const small = (await PDFDocument.load(await wrapScan(png, '.png'))).getPage(0);
   assert.equal(Math.round(small.getWidth() * 200), 288);
 });

@@ -32,7 +32,7 @@ type Truth = ReadonlyMap<string, Expectation>;
 function readOfficeTruth(path: string): Truth {
   const rows = readFileSync(path, 'utf8')
     .split('\n')
-    .filter((line) => line.trim() !== ''); // prettier-ignore
+    .filter((line) => line.trim() !== '');
   return new Map(
     rows.map((line) => {
       const row = officeRow.parse(JSON.parse(line));

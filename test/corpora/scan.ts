@@ -31,7 +31,7 @@ export async function wrapScan(bytes: Uint8Array, extension: string): Promise<Ui
     BitsPerComponent: 1,
     Filter: 'CCITTFaxDecode',
     DecodeParms: { K: -1, Columns: fax.width, Rows: fax.height, BlackIs1: fax.blackIsOne },
-  }); // prettier-ignore
+  });
   page.node.setXObject(PDFName.of('Scan'), context.register(PDFRawStream.of(dictionary, fax.data)));
   const content = Buffer.from(`q ${width} 0 0 ${height} 0 0 cm /Scan Do Q`);
   page.node.set(

@@ -140,7 +140,7 @@ async function main(): Promise<number> {
       out: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
-  }); // prettier-ignore
+  });
   const transports: TransportName[] =
     values.start === 'both'
       ? ['memory', 'nats']

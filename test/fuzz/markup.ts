@@ -34,12 +34,12 @@ const ODD_TEXT = [
   '../../../etc/passwd',
   '__proto__',
   'constructor',
-] as const; // prettier-ignore
+] as const;
 const DOCTYPES = [
   '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;"><!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;">]>',
   '<!DOCTYPE x SYSTEM "file:///etc/passwd">',
   '<!DOCTYPE x [<!ENTITY % p SYSTEM "http://127.0.0.1:9/"> %p;]>',
-] as const; // prettier-ignore
+] as const;
 
 /** Where tags stand: [start, end) of each, at most this many. */
 function tagsOf(text: string): [start: number, end: number][] {

@@ -24,7 +24,7 @@ export const ODD_NUMBERS = [
   '１２',
   '1.5.2',
   '1048577',
-] as const; // prettier-ignore
+] as const;
 
 export interface Random {
   /** 0 to below 1. */

@@ -29,7 +29,7 @@ export function traced(folder: string, calls: readonly string[]): (service: stri
     `trace=${calls.join(',')}`,
     '-o',
     join(folder, `${service}.strace`),
-  ]; // prettier-ignore
+  ];
 }
 
 /** Calls by name, as strace writes them; those that two lines tell are put together again. */

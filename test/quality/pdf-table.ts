@@ -41,7 +41,7 @@ const PUBLISHED: readonly (readonly string[])[] = [
   ['pdfjs getTextContent alone', '.494/.551', '-', '0', '0', '.315', '0', '0', '-', '7.5'],
   ['best peer per document', '.966/.952', '-', '-', '-', '.865/.843', '-', '.956/.975', '28 of 46', '-'],
   ['the goal', '.93', '.965', '.85', '.92', '.87', '.90', '.94', '34 of 46', '7'],
-]; // prettier-ignore
+];
 
 const share = z.number().nullable();
 const counted = z.object({ pass: z.number(), n: z.number() });

@@ -83,7 +83,7 @@ async function renderPages({ corpora, out, shell, python }: Run): Promise<Map<nu
   const folders = new Map<number, string>();
   const rows = readFileSync(join(corpora, 'ocr/dev/manifest.jsonl'), 'utf8')
     .split('\n')
-    .filter((line) => line !== ''); // prettier-ignore
+    .filter((line) => line !== '');
   for (const row of rows.map((line) => manifestRow.parse(JSON.parse(line)))) {
     const source = join(corpora, 'ocr/dev', row.file);
     const isPdf = source.endsWith('.pdf');
@@ -97,7 +97,7 @@ async function renderPages({ corpora, out, shell, python }: Run): Promise<Map<nu
             'import sys; from PIL import Image; print(round(float(Image.open(sys.argv[1]).info.get("dpi", (300,))[0])))',
             source,
           ),
-        ); // prettier-ignore
+        );
     const folder = join(out, `pages-${dpi}`);
     mkdirSync(folder, { recursive: true });
     folders.set(dpi, folder);

@@ -92,7 +92,7 @@ test('a key that is made or revoked on the command line counts within a second',
     '9',
     '--allow',
     'parse,zdr',
-  ); // prettier-ignore
+  );
   assert.equal(made.code, 0, made.stderr);
   const token = made.stdout.trimEnd().split('\n').at(-1) ?? '';
   await within(1_000, () => keys.find(token) !== undefined);
@@ -100,7 +100,7 @@ test('a key that is made or revoked on the command line counts within a second',
   assert.deepEqual(
     { team, rate, concurrency, queue, credits, allow },
     { team: 'blue', rate: 7, concurrency: 2, queue: 0, credits: 9, allow: ['parse', 'zdr'] },
-  ); // prettier-ignore
+  );
   const listed = await keysCommand(path, 'list');
   assert.match(listed.stdout, /blue +7 +2 +0 +9 +parse,zdr .*live/);
   assert.equal(listed.stdout.includes(token), false);

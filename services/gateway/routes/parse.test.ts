@@ -99,7 +99,7 @@ test('stages run in their order with what each needs, and every payload is let g
       ['redact', true],
       ['enrich', true],
     ],
-  ); // prettier-ignore
+  );
   const [convert, , enrich] = seen.map((one) => one.job);
   assert.ok(convert?.kind === 'convert' && enrich?.kind === 'enrich');
   assert.deepEqual(convert.options.fields, ['pages', 'markdown']);

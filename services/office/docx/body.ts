@@ -96,7 +96,7 @@ export class BodyReader {
     // Headings count too, so that what follows them goes on from the right number.
     const numbered = counted
       ? this.#numbering.next(numberingId, level === undefined ? (style.numbering?.level ?? 0) : Number(level))
-      : undefined; // prettier-ignore
+      : undefined;
     if (inline.isEmpty()) return;
     const place = numbered ?? (heading === undefined ? typedPlace(properties, inline) : undefined);
     if (heading !== undefined) flow.heading(heading, inline);

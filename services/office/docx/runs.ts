@@ -176,7 +176,7 @@ export class RunReader {
           ),
           format,
           href,
-        ); // prettier-ignore
+        );
         break;
       case 'footnoteReference':
       case 'endnoteReference':
@@ -185,7 +185,7 @@ export class RunReader {
             element.local === 'footnoteReference' ? 'footnote' : 'endnote',
             element.attributes['w:id'] ?? '',
           ),
-        ); // prettier-ignore
+        );
         break;
       case 'drawing':
         this.#drawing(element, href);

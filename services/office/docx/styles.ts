@@ -56,7 +56,7 @@ function roleOf(name: string): ParagraphStyle['role'] {
       name,
     )
   )
-    return 'code'; // prettier-ignore
+    return 'code';
   if (/^(?:intense )?quot(?:e|ations?)$|^block ?(?:text|quote|quotation)$/.test(name)) return 'quote';
   if (/^toc \d$|^table of figures$/.test(name)) return 'contents';
   return undefined;

@@ -25,7 +25,7 @@ const WINGDINGS: Record<number, string> = {
   252: '✓',
   253: '☒',
   254: '☑',
-}; // prettier-ignore
+};
 
 const SYMBOL: Record<number, string> = {
   97: 'α',
@@ -71,7 +71,7 @@ const SYMBOL: Record<number, string> = {
   214: '√',
   229: '∑',
   242: '∫',
-}; // prettier-ignore
+};
 
 /** The character of a symbol font at a code (with or without the private-use offset F000), '' where it is unknown. */
 export function symbolCharacter(font: string, code: number): string {

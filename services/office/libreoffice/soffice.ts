@@ -21,7 +21,7 @@ const PROGRAM_FOLDERS = [
   '/usr/lib64/libreoffice/program',
   '/opt/libreoffice/program',
   '/usr/local/lib/libreoffice/program',
-]; // prettier-ignore
+];
 const MEMORY_FOLDER = '/dev/shm';
 const FOLDER_PREFIX = 'parsemesh-office-';
 const START_TIMEOUT_MS = 30_000;
@@ -80,7 +80,7 @@ class Office {
       '--nolockcheck',
       '--nofirststartwizard',
       'private:factory/swriter',
-    ]; // prettier-ignore
+    ];
     const command = (await canUnshareNetwork())
       ? (['unshare', '-rn', program, ...args] as const)
       : ([program, ...args] as const);

@@ -318,7 +318,7 @@ export class OdfContent {
             colspan: count(cell, 'number-columns-spanned'),
             rowspan: count(cell, 'number-rows-spanned'),
             header,
-          }; // prettier-ignore
+          };
           for (let i = 0; i < repeats; i++) cells.push(written);
         }
         if (cells.length > 0) rows.push(cells);

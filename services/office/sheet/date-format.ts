@@ -15,7 +15,7 @@ const MONTHS = [
   'October',
   'November',
   'December',
-]; // prettier-ignore
+];
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MS_PER_DAY = 86_400_000;
 /** The moment of a serial day (1900 epoch with its false leap day, or 1904). */
@@ -94,6 +94,6 @@ export function formatDate(section: Section, value: number, date1904: boolean): 
     else if (token.kind === 'point') text += '.';
     else if (token.kind === 'comma') text += ',';
     else if (token.kind === 'slash') text += '/';
-  }); // prettier-ignore
+  });
   return text.trim();
 }

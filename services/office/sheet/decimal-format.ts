@@ -41,7 +41,7 @@ function formatFraction(section: Section, value: number): string {
             .map((token) => (token.kind === 'literal' ? token.text : ''))
             .join(''),
         )
-      : 0; // prettier-ignore
+      : 0;
   const size = Math.abs(value);
   let whole = mixed ? Math.floor(size) : 0;
   const maximum = 10 ** (after?.kind === 'digits' ? after.text.length : 1) - 1;
@@ -56,7 +56,7 @@ function formatFraction(section: Section, value: number): string {
 export function formatNumber(section: Section, value: number, signed: boolean): string {
   const { tokens } = section;
   if (tokens.some((token) => token.kind === 'slash') && tokens.some((token) => token.kind === 'digits'))
-    return formatFraction(section, value); // prettier-ignore
+    return formatFraction(section, value);
   const placeholders = tokens.filter((token) => token.kind === 'digits');
   if (placeholders.length === 0) {
     const sign = signed && value < 0 && tokens.some((token) => token.kind === 'general') ? '-' : '';
@@ -75,7 +75,7 @@ export function formatNumber(section: Section, value: number, signed: boolean): 
                   : '',
         )
         .join('')
-    ); // prettier-ignore
+    );
   }
   const firstDigit = tokens.findIndex((token) => token.kind === 'digits');
   const lastDigit = tokens.findLastIndex((token) => token.kind === 'digits');
@@ -87,7 +87,7 @@ export function formatNumber(section: Section, value: number, signed: boolean): 
   const integerPattern = tokens.map((token, i) => (token.kind === 'digits' && isInteger(i) ? token.text : '')).join('');
   const decimalPattern = tokens
     .map((token, i) => (token.kind === 'digits' && !isInteger(i) && !isExponent(i) ? token.text : ''))
-    .join(''); // prettier-ignore
+    .join('');
   const grouped = tokens.some((token, i) => token.kind === 'comma' && i > firstDigit && i < lastDigit && isInteger(i));
   // Commas behind the last digit divide by a thousand each.
   const mantissaEnd = tokens.findLastIndex((token, i) => token.kind === 'digits' && !isExponent(i));

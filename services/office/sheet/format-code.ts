@@ -55,7 +55,7 @@ function comparison(operator: string, limit: number): (value: number) => boolean
     default:
       return (value) => value === limit;
   }
-} // prettier-ignore
+}
 
 /** `[...]`: a currency or locale, an elapsed time, a condition, or a colour, which says nothing in text. */
 function readBracket(inside: string, section: Section): void {

@@ -41,7 +41,7 @@ export const BUILT_IN: Record<number, string> = {
   47: 'mm:ss.0',
   48: '##0.0E+0',
   49: '@',
-}; // prettier-ignore
+};
 
 /** Shows a value; dates count days from the workbook's epoch. */
 export type NumberFormat = (value: number) => string;

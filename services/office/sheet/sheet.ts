@@ -114,7 +114,7 @@ function tableHtml(sheet: Sheet, layout: Layout): string {
       const span = origins.get(key);
       const spans = span
         ? `${span.colspan > 1 ? ` colspan="${span.colspan}"` : ''}${span.rowspan > 1 ? ` rowspan="${span.rowspan}"` : ''}`
-        : ''; // prettier-ignore
+        : '';
       const cell = shown.get(column);
       line += `<${tag}${spans}>${cell ? cellHtml(cell) : ''}</${tag}>`;
     }

@@ -9,7 +9,7 @@ import {
   readXml,
   textContent,
   type XmlElement,
-} from '#shared/readers/xml.ts'; // prettier-ignore
+} from '#shared/readers/xml.ts';
 import { alternativeText } from '../drawing.ts';
 import { escapeHtml } from '../inline.ts';
 import type { OpcPackage } from '../opc.ts';

@@ -145,7 +145,7 @@ const MACROS = new Map<string, string>(
     '⊤': 'top',
     '□': 'square',
   }),
-); // prettier-ignore
+);
 const BLACKBOARD: Record<string, string> = { ℝ: 'R', ℕ: 'N', ℤ: 'Z', ℚ: 'Q', ℂ: 'C', ℙ: 'P', ℍ: 'H' };
 /** Faces whose letters are an alphabet of their own. */
 const ALPHABETS: readonly (readonly [RegExp, string])[] = [

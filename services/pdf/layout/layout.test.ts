@@ -39,7 +39,7 @@ test('chunks end at wide gaps, but a justified line with even gaps is one', () =
   assert.deepEqual(
     cells.map((chunk) => chunkText(chunk.words)),
     ['one cell', 'next cell'],
-  ); // prettier-ignore
+  );
   const justified = buildChunks(line(20, [10, 'wide'], [48, 'even'], [86, 'gaps'], [124, 'here']));
   assert.equal(justified.length, 1);
 });
@@ -49,7 +49,7 @@ test('right-to-left words are read from the right', () => {
   assert.deepEqual(
     buildChunks(words).map((chunk) => chunkText(chunk.words)),
     ['שלום עולם'],
-  ); // prettier-ignore
+  );
   const quoted = line(20, [10, 'say'], [28, 'עולם'], [51, 'שלום'], [74, 'twice']);
   assert.deepEqual(
     buildChunks(quoted).map((chunk) => chunkText(chunk.words)),

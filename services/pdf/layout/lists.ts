@@ -54,7 +54,7 @@ function romanText(value: number, upper: boolean): string {
     [5, 'v'],
     [4, 'iv'],
     [1, 'i'],
-  ]; // prettier-ignore
+  ];
   let rest = value;
   let text = '';
   for (const [size, digit] of parts)

@@ -39,7 +39,7 @@ for (const name of FIXTURES)
       assert.deepEqual(
         words(page).map((word) => word.text),
         words(other).map((word) => word.text),
-      ); // prettier-ignore
+      );
       words(page).forEach((word, n) => {
         const twin = words(other)[n];
         assert.ok(

@@ -25,7 +25,7 @@ const SYMBOL_MARKS: ReadonlyMap<number, string> = new Map([
   [0xf061, 'α'],
   [0xf062, 'β'],
   [0xf06d, 'μ'],
-]); // prettier-ignore
+]);
 
 const LIGATURES = ['ff', 'fi', 'fl', 'ffi', 'ffl', 'st', 'st'];
 
@@ -67,7 +67,7 @@ export function isSpaceCode(code: number): boolean {
     code === 0x202f ||
     code === 0x205f ||
     code === 0x3000
-  ); // prettier-ignore
+  );
 }
 
 /** Whether the code point belongs to a script written from right to left. */

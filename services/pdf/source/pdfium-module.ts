@@ -114,7 +114,7 @@ const FUNCTIONS = [
   'FPDFBitmap_GetStride',
   'FPDFBitmap_Destroy',
   'FPDF_RenderPageBitmap',
-] as const; // prettier-ignore
+] as const;
 
 /** The exported C functions (fpdfview.h, fpdf_text.h, fpdf_edit.h, fpdf_doc.h, fpdf_structtree.h, fpdf_annot.h, fpdf_flatten.h, fpdf_formfill.h) and the memory they share with us. */
 export type Pdfium = Record<(typeof FUNCTIONS)[number], Call> & { readonly heap: Heap };

@@ -31,7 +31,7 @@ type OpCodes = Record<
   | 'paintFormXObjectBegin'
   | 'paintFormXObjectEnd',
   number
->; // prettier-ignore
+>;
 
 /** Numbers that follow each path operator of pdf.js: move, line, cubic, quadratic, close. */
 const OPERANDS = [2, 2, 6, 4, 0];

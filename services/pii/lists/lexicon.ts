@@ -226,7 +226,7 @@ export const COMMON_WORDS: ReadonlySet<string> = new Set([
   'christian',
   'english',
   'bible',
-]); // prettier-ignore
+]);
 
 /** Names of places that are names of people, clubs or things as well; they need other words to speak for them. Lower case. */
 export const AMBIGUOUS_PLACES: ReadonlySet<string> = new Set(
@@ -280,7 +280,7 @@ export const COUNTRIES: ReadonlySet<string> = new Set([
   'norge',
   'danmark',
   'suomi',
-]); // prettier-ignore
+]);
 
 const STATES =
   'alabama,alaska,arizona,arkansas,california,colorado,connecticut,delaware,florida,hawaii,idaho,illinois,indiana,iowa,kansas,kentucky,louisiana,maine,maryland,massachusetts,michigan,minnesota,mississippi,missouri,montana,nebraska,nevada,new hampshire,new jersey,new mexico,new york,north carolina,north dakota,ohio,oklahoma,oregon,pennsylvania,rhode island,south carolina,south dakota,tennessee,texas,utah,vermont,virginia,washington,west virginia,wisconsin,wyoming,ontario,quebec,british columbia,alberta,manitoba,saskatchewan,nova scotia,new brunswick,newfoundland,queensland,new south wales,tasmania'.split(
@@ -385,4 +385,4 @@ export const PLACES: ReadonlySet<string> = new Set([
   'basra',
   'kabul',
   'kandahar',
-]); // prettier-ignore
+]);

@@ -10,7 +10,7 @@ const DECODED = new Map<string, string>([
   ['&apos;', "'"],
   ['&#39;', "'"],
   ['&nbsp;', '\u00a0'],
-]); // prettier-ignore
+]);
 /** There are 2,231 names, and as many numbers as there are characters: only so many are remembered. */
 const REMEMBERED = 10_000;
 

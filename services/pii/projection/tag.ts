@@ -99,7 +99,7 @@ export const INLINE_ELEMENTS: ReadonlySet<string> = new Set([
   'wbr',
   'math',
   'svg',
-]); // prettier-ignore
+]);
 
 /** Attributes that hold addresses. */
 export const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
@@ -119,7 +119,7 @@ export const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
   'data-src',
   'data-href',
   'data-url',
-]); // prettier-ignore
+]);
 
 /** Attributes that hold neither words nor addresses. */
 export const SILENT_ATTRIBUTES: ReadonlySet<string> = new Set([
@@ -140,4 +140,4 @@ export const SILENT_ATTRIBUTES: ReadonlySet<string> = new Set([
   'scope',
   'start',
   'border',
-]); // prettier-ignore
+]);

@@ -93,7 +93,7 @@ const LENGTHS: Readonly<Record<string, number>> = {
   VG: 24,
   XK: 20,
   YE: 30,
-}; // prettier-ignore
+};
 const CANDIDATE = /[A-Za-z]{2}\d{2}(?:[ \u00a0-]?[A-Za-z0-9]){11,30}/g;
 
 export const iban: Recognizer = {

@@ -170,7 +170,7 @@ export class IsolatedProcess {
                 answer.ok ? answer.payload : undefined,
               ),
             )
-            .catch(() => this.end('crash')); // prettier-ignore
+            .catch(() => this.end('crash'));
         }
       }
     } catch {

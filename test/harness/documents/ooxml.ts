@@ -47,7 +47,7 @@ export function docx(content: Content, { macros = false } = {}): Buffer {
   const rows = content.table.map(
     (row) =>
       `<w:tr>${row.map((cell) => `<w:tc><w:tcPr><w:tcW w:w="3000" w:type="dxa"/></w:tcPr>${paragraph(cell)}</w:tc>`).join('')}</w:tr>`,
-  ); // prettier-ignore
+  );
   const grid = `<w:tblGrid>${(content.table[0] ?? []).map(() => '<w:gridCol w:w="3000"/>').join('')}</w:tblGrid>`;
   const table =
     rows.length === 0

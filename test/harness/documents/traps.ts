@@ -114,7 +114,7 @@ function xlsx(url: (name: string) => string): Uint8Array {
     ['worksheet', 'worksheets/sheet1.xml'],
     ['externalLink', 'externalLinks/externalLink1.xml'],
     ['connections', 'connections.xml'],
-  ]); // prettier-ignore
+  ]);
   return packageOf(
     'xl/workbook.xml',
     {
