@@ -8,7 +8,7 @@ import { startJobLoop } from '#shared/runtime/jobloop.ts';
 import { createLogger } from '#shared/runtime/log.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
-import { checkServerLanguages, readLanguageSettings } from './ocr/languages.ts';
+import { checkServerLanguages } from './ocr/engines.ts';
 import { SERVICE_NAMES, WORKERS } from './registry.ts';
 
 const isQueue = (name: string): name is QueueName => Object.hasOwn(WORKERS, name);
@@ -17,7 +17,7 @@ async function main(name: string): Promise<void> {
   const config = readConfig();
   if (!config.natsUrl)
     throw new ConfigError('configuration: a single service needs NATS_URL, for example NATS_URL=nats://127.0.0.1:4222');
-  if (name === 'ocr') checkServerLanguages(readLanguageSettings());
+  if (name === 'ocr') checkServerLanguages();
   const log = createLogger(config, name);
   const endTracing = await startTracing(config.tracing, `parsemesh-${name}`, (problem) => log.warn(problem));
   const transport = await connectNats({ url: config.natsUrl, name: `parsemesh-${name}`, log });

@@ -7,13 +7,13 @@ import { startJobLoop } from '#shared/runtime/jobloop.ts';
 import { createLogger } from '#shared/runtime/log.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
-import { checkServerLanguages, readLanguageSettings } from './ocr/languages.ts';
+import { checkServerLanguages } from './ocr/engines.ts';
 import { QUEUES, WORKERS } from './registry.ts';
 
 async function main(): Promise<void> {
   collectSeldom(1);
   const config = readConfig();
-  checkServerLanguages(readLanguageSettings());
+  checkServerLanguages();
   const log = createLogger(config, 'parsemesh');
   const endTracing = await startTracing(config.tracing, 'parsemesh', (problem) => log.warn(problem));
   const transport = createMemoryTransport();

@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import type { PixelBox } from '#shared/contract/jobs.ts';
 import { greyLetter } from '#test/harness/documents/grey-letter.ts';
 import { rereadCells } from './cells.ts';
-import { type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
-import { loadEngine } from './engine-choice.ts';
-import { readLanguageSettings, resolveModels } from './languages.ts';
-import { nativeVersion } from './native-engine.ts';
+import type { ReadingOptions, ReadLine } from './engine.ts';
+import { loadEngine } from './engines.ts';
+import { configuredLanguages } from './languages.ts';
 import { cropImage, type GreyImage } from './pixels.ts';
+import { nativeVersion } from './tesseract-native.ts';
 
-const VIEW: View = { dpi: 150, segmentation: SEGMENTATION.auto, thresholding: THRESHOLDING.otsu };
+const OPTIONS: ReadingOptions = { dpi: 150, layout: 'page', threshold: 'global' };
 
 /** A row of two cells with a piece of a page in each, close beside black rulings. */
 function row(left: GreyImage, right: GreyImage): { image: GreyImage; rulings: PixelBox[]; words: PixelBox[] } {
@@ -34,10 +34,10 @@ for (const setting of ['wasm', 'native'] as const)
   test(`engine ${setting} reads doubtful cells alone, and leaves sure ones`, {
     skip: setting === 'native' && !nativeVersion() && !process.env.CI ? 'SKIPPED: no tesseract 5 is installed' : false,
   }, async () => {
-    const engine = await loadEngine(resolveModels([], readLanguageSettings()), setting);
+    const engine = await loadEngine(configuredLanguages(), setting);
     try {
       const page = greyLetter();
-      const written = (await engine.read(page, VIEW)).flatMap((line) => line.words);
+      const written = (await engine.read(page, OPTIONS)).flatMap((line) => line.words);
       const piece = (text: string) => {
         const word = written.find((one) => one.text === text);
         assert.ok(word, text);
@@ -53,7 +53,7 @@ for (const setting of ['wasm', 'native'] as const)
         block: 0,
         words: [{ text: 'yes', box: across, confidence }],
       });
-      const [again] = await rereadCells(engine, image, [line(0.1)], rulings, VIEW);
+      const [again] = await rereadCells(engine, image, [line(0.1)], rulings, OPTIONS);
       assert.deepEqual(
         again?.words.map((word) => word.text),
         ['48', '12'],
@@ -65,8 +65,8 @@ for (const setting of ['wasm', 'native'] as const)
           `${box} of ${words[index]}`,
         );
       });
-      assert.deepEqual(await rereadCells(engine, image, [line(0.9)], rulings, VIEW), [line(0.9)]);
-      assert.deepEqual(await rereadCells(engine, image, [line(0.1)], [], VIEW), [line(0.1)], 'no table');
+      assert.deepEqual(await rereadCells(engine, image, [line(0.9)], rulings, OPTIONS), [line(0.9)]);
+      assert.deepEqual(await rereadCells(engine, image, [line(0.1)], [], OPTIONS), [line(0.1)], 'no table');
     } finally {
       await engine.close();
     }

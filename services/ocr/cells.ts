@@ -1,6 +1,6 @@
 // Reads the doubtful cells of ruled tables once more, each alone and without its rulings: beside a stroke a lone digit is read as half a letter.
 import type { PixelBox } from '#shared/contract/jobs.ts';
-import type { Engine, ReadLine, ReadWord, View } from './engine.ts';
+import type { Engine, ReadingOptions, ReadLine, ReadWord } from './engine.ts';
 import { cutPatch, readPatches, sureness } from './patches.ts';
 import { cropImage, type GreyImage, sampleGreys, splitGreys } from './pixels.ts';
 
@@ -96,7 +96,7 @@ export async function rereadCells(
   image: GreyImage,
   lines: readonly ReadLine[],
   rulings: readonly PixelBox[],
-  view: View,
+  options: ReadingOptions,
 ): Promise<ReadLine[]> {
   const doubts = lines.flatMap((line, number) => doubtsOf(line, number, rulings));
   if (doubts.length === 0 || doubts.length > MOST_CELLS) return [...lines];
@@ -107,7 +107,7 @@ export async function rereadCells(
   const boxes = inks.flat();
   if (boxes.length === 0) return [...lines];
   const patches = boxes.map((box) => cutPatch(image, box));
-  const read = await readPatches(engine, patches, light, view);
+  const read = await readPatches(engine, patches, light, options);
   const replaced = lines.map((line) => [...line.words]);
   let next = 0;
   doubts.forEach(({ line, words }, index) => {

@@ -1,22 +1,18 @@
-// What reading a page needs of an engine, so that the one that is shipped and the one that a machine has installed are used alike.
+// Defines what an OCR engine is: it takes an image and returns lines of words. Page reading uses every engine through this interface.
 import type { PixelBox } from '#shared/contract/jobs.ts';
 import type { GreyImage } from './pixels.ts';
 
-/** tesseract's page segmentation modes that are used here (tesseract, PageSegMode). */
-export const SEGMENTATION = { auto: '3', block: '6' } as const;
-
-/** tesseract's thresholding_method: one grey for the whole page, or a local one for tiny or unevenly lit print. */
-export const THRESHOLDING = { otsu: '0', sauvola: '2' } as const;
-
-/** How an image is to be looked at. */
-export interface View {
-  /** Dots an inch; without it the engine guesses, badly. */
+/** How an image is read. */
+export interface ReadingOptions {
+  /** Resolution of the image, in dots per inch. */
   dpi: number;
-  segmentation: (typeof SEGMENTATION)[keyof typeof SEGMENTATION];
-  thresholding: (typeof THRESHOLDING)[keyof typeof THRESHOLDING];
+  /** `page`: the image may hold columns, tables and pictures. `block`: the image holds the lines of one column. */
+  layout: 'page' | 'block';
+  /** `global`: one grey level separates ink from paper. `local`: the level follows the paper, for uneven light and very small print. */
+  threshold: 'global' | 'local';
 }
 
-/** A word of the layout analysis, before anything is read. */
+/** A word that the layout analysis found. Its text is not read yet. */
 export interface LaidWord {
   box: PixelBox;
 }
@@ -37,72 +33,88 @@ export interface ReadLine {
   box: PixelBox;
   /** Baseline to ascender, in pixels. */
   height: number;
-  /** Number of the block it stands in, in reading order. */
+  /** Index of its block in reading order, starting at 0. */
   block: number;
   words: ReadWord[];
 }
 
-/** A page that costs more than a page may. */
+/** Thrown when a reading exceeds its budget of CPU time. */
 export class BudgetError extends Error {
   override readonly name = 'BudgetError';
 }
 
-/** One loaded engine. Not reentrant: one page at a time. */
-export abstract class Engine {
-  /** Names joined by `+`. */
-  readonly languages: string;
-  #end = Number.POSITIVE_INFINITY;
+/** One kind of engine on this machine. `engines.ts` lists all kinds. */
+export interface EngineKind {
+  readonly name: string;
+  /** Language codes that this kind can read on this machine, such as `eng` and `chi_sim`. Empty if the kind cannot run here. */
+  languages(): readonly string[];
+  /** Whether one engine of this kind can read these languages together. */
+  reads(languages: readonly string[]): boolean;
+  /**
+   * Starts an engine.
+   * @param languages in order of preference.
+   * @throws ParseError SERVICE_UNAVAILABLE if the kind cannot run here, or cannot read the languages.
+   */
+  load(languages: readonly string[]): Promise<Engine>;
+}
 
-  constructor(languages: string) {
+/** A loaded engine. It reads one image at a time. */
+export abstract class Engine {
+  /** Language codes, in order of preference. */
+  readonly languages: readonly string[];
+  #cpuLimitMs = Number.POSITIVE_INFINITY;
+
+  constructor(languages: readonly string[]) {
     this.languages = languages;
   }
 
-  /** Cannot read on: load another. */
+  /** True after a failure that leaves the engine unusable. Load another engine. */
   abstract get unfit(): boolean;
-  /** Has read so much, or grown so large, that another should take its place before the next page. */
+  /** True if the engine has read so many pages, or uses so much memory, that it must be replaced before the next page. */
   abstract get worn(): boolean;
-  /** Processor time that readings took so far, in milliseconds, with everything that the engine started. */
+  /** CPU time of all readings so far, in milliseconds, including child processes. */
   protected abstract cpuMs(): number;
 
   /**
-   * Lines and words as the layout analysis sees them, where looking first costs nothing; undefined where it would cost a reading.
-   * A `read` of the same image and view right after it reuses the analysis.
+   * Finds lines and words without reading them. Returns undefined if this engine cannot do it at a low cost.
+   * A `read` of the same image with the same options right after it reuses the analysis.
    */
-  layout(_image: GreyImage, _view: View): LaidLine[] | undefined {
+  layout(_image: GreyImage, _options: ReadingOptions): LaidLine[] | undefined {
     return undefined;
   }
 
   /**
-   * Reads an image: lines in the engine's reading order, without empty words.
+   * Reads an image.
+   * @returns lines in the reading order of the engine, without empty words.
    * @throws BudgetError
    */
-  abstract read(image: GreyImage, view: View): Promise<ReadLine[]>;
+  abstract read(image: GreyImage, options: ReadingOptions): Promise<ReadLine[]>;
 
   abstract close(): Promise<void>;
 
-  /** Processor time that the readings from now on may take together, in milliseconds; past it `read` throws a BudgetError. */
+  /** Sets the budget of CPU time for all later readings together, in milliseconds. `read` throws a BudgetError when it is used up. */
   allow(milliseconds: number): void {
-    this.#end = this.cpuMs() + milliseconds;
+    this.#cpuLimitMs = this.cpuMs() + milliseconds;
   }
 
   protected get overBudget(): boolean {
-    return this.cpuMs() > this.#end;
+    return this.cpuMs() > this.#cpuLimitMs;
   }
 
   /**
-   * Runs a reading that may cost less than what is left.
-   * @returns undefined where it was broken off; the engine may be unfit then.
+   * Runs a reading with a budget of its own, within the remaining budget.
+   * @returns undefined if the reading exceeded its budget. The engine may be unfit then.
    */
   async attempt<Result>(milliseconds: number, reading: () => Promise<Result>): Promise<Result | undefined> {
-    const end = this.#end;
-    this.#end = Math.min(end, this.cpuMs() + milliseconds);
+    const limit = this.#cpuLimitMs;
+    this.#cpuLimitMs = Math.min(limit, this.cpuMs() + milliseconds);
     try {
       return await reading();
     } catch (error) {
       if (error instanceof BudgetError) return undefined;
       throw error;
     } finally {
-      this.#end = end;
+      this.#cpuLimitMs = limit;
     }
   }
 }

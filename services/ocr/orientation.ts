@@ -1,5 +1,5 @@
 // Tells a page that stands on its head, first from the shapes of its words (nearly free), then by reading a few lines both ways.
-import { type Engine, type LaidLine, type ReadLine, SEGMENTATION, type View } from './engine.ts';
+import type { Engine, LaidLine, ReadingOptions, ReadLine } from './engine.ts';
 import {
   cropImage,
   type GreyImage,
@@ -87,6 +87,11 @@ export function sampleLines(image: GreyImage, lines: readonly LaidLine[]): GreyI
 }
 
 /** How surely the engine reads the sample when it is turned clockwise by `turn`. */
-export async function probe(engine: Engine, sample: GreyImage, turn: QuarterTurn, view: View): Promise<number> {
-  return meanConfidence(await engine.read(turnImage(sample, turn), { ...view, segmentation: SEGMENTATION.block }));
+export async function probe(
+  engine: Engine,
+  sample: GreyImage,
+  turn: QuarterTurn,
+  options: ReadingOptions,
+): Promise<number> {
+  return meanConfidence(await engine.read(turnImage(sample, turn), { ...options, layout: 'block' }));
 }

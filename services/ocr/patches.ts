@@ -1,6 +1,6 @@
 // Has the engine read pieces of a page, each by itself, in one reading: under each other with room between, so that none disturbs another.
 import type { PixelBox } from '#shared/contract/jobs.ts';
-import { type Engine, type ReadWord, SEGMENTATION, type View } from './engine.ts';
+import type { Engine, ReadingOptions, ReadWord } from './engine.ts';
 import { cropImage, type GreyImage, stackImages } from './pixels.ts';
 
 /** A piece of a page that reads as one line. */
@@ -34,7 +34,7 @@ export async function readPatches(
   engine: Engine,
   patches: readonly Patch[],
   paper: number,
-  view: View,
+  options: ReadingOptions,
 ): Promise<ReadWord[][]> {
   const gap = Math.ceil(Math.max(...patches.map(({ image }) => image.height)) / 2);
   const stack = stackImages(
@@ -42,7 +42,7 @@ export async function readPatches(
     Math.round(paper),
     gap,
   );
-  const lines = await engine.read(stack, { ...view, segmentation: SEGMENTATION.block });
+  const lines = await engine.read(stack, { ...options, layout: 'block' });
   const tops: number[] = [];
   patches.reduce((top, { image }) => {
     tops.push(top);

@@ -2,7 +2,7 @@
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
 import { rereadCells } from './cells.ts';
 import { withoutEdgeMarks, withoutSpecks } from './edge-marks.ts';
-import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
+import type { Engine, ReadingOptions, ReadLine } from './engine.ts';
 import { meanConfidence, probe, sampleLines, weighWords } from './orientation.ts';
 import {
   cropImage,
@@ -96,16 +96,16 @@ export async function readPage(engine: Engine, page: GreyImage, dpi: number, rot
   const reading = await readStraight(engine, prepared, survey, slope, printed, rotation);
   const swaps = reading.turn === 90 || reading.turn === 270;
   const size = swaps ? { width: page.height, height: page.width } : { width: page.width, height: page.height };
-  const { image, view } = reading;
+  const { image, options } = reading;
   const print = withoutSpecks(withoutEdgeMarks(reading.lines, image, Math.ceil(prepared.dpi * EDGE_INCHES)));
   const rulings = findRulings(image, prepared.dpi);
   const again = engine.unfit
     ? undefined
-    : await engine.attempt(RETRY_CPU_MS, () => rereadCells(engine, image, print, rulings, view));
+    : await engine.attempt(RETRY_CPU_MS, () => rereadCells(engine, image, print, rulings, options));
   const cells = again ?? print;
   const whole = engine.unfit
     ? undefined
-    : await engine.attempt(RETRY_CPU_MS, () => lookAgain(engine, image, cells, rulings, view));
+    : await engine.attempt(RETRY_CPU_MS, () => lookAgain(engine, image, cells, rulings, options));
   const read = whole ?? cells;
   const frame = { ...size, scale: prepared.scale, left: reading.left, top: reading.top };
   const lines = read.map((line) => toPageLine(line, frame));
@@ -145,8 +145,8 @@ async function readStraight(
   printed: PixelBox,
   rotation?: QuarterTurn,
 ): Promise<StraightReading> {
-  const thresholding = scale > 1 ? THRESHOLDING.sauvola : THRESHOLDING.otsu;
-  const view: View = { dpi, segmentation: SEGMENTATION.auto, thresholding };
+  const threshold = scale > 1 ? 'local' : 'global';
+  const options: ReadingOptions = { dpi, layout: 'page', threshold };
   const read = async (side: QuarterTurn): Promise<StraightReading> => {
     const turned = turnImage(image, side);
     // Margins of paper cost as much to look at as print does.
@@ -154,11 +154,11 @@ async function readStraight(
     const straight = slope === 0 ? cropImage(turned, cut) : tiltImage(turned, -slope, cut);
     const reading =
       rotation === undefined
-        ? await readRightWayUp(engine, straight, view)
-        : { turn: 0 as const, lines: await engine.read(straight, view) };
+        ? await readRightWayUp(engine, straight, options)
+        : { turn: 0 as const, lines: await engine.read(straight, options) };
     const [left, top] = turnBox(cut, turned, reading.turn);
     const upright = turnImage(straight, reading.turn);
-    return { turn: addTurns(side, reading.turn), lines: reading.lines, image: upright, left, top, view };
+    return { turn: addTurns(side, reading.turn), lines: reading.lines, image: upright, left, top, options };
   };
   if (rotation !== undefined) return read(rotation);
   if (survey.sideways < SIDEWAYS_CLEAR) return read(0);
@@ -181,11 +181,16 @@ interface StraightReading extends Reading {
   /** Where it lies on the page, both as they were read. */
   left: number;
   top: number;
-  view: View;
+  options: ReadingOptions;
 }
 
-async function readTurned(engine: Engine, image: GreyImage, turn: QuarterTurn, view: View): Promise<Reading> {
-  const lines = await engine.read(turnImage(image, turn), view);
+async function readTurned(
+  engine: Engine,
+  image: GreyImage,
+  turn: QuarterTurn,
+  options: ReadingOptions,
+): Promise<Reading> {
+  const lines = await engine.read(turnImage(image, turn), options);
   return settleSide({ turn, lines }, turn === 90 || turn === 270 ? image.height : image.width);
 }
 
@@ -206,20 +211,26 @@ function settleSide({ turn, lines }: Reading, width: number): Reading {
   return { turn: addTurns(turn, 270), lines: stood };
 }
 
-async function readRightWayUp(engine: Engine, image: GreyImage, view: View): Promise<Reading> {
-  const laid = engine.layout(image, view);
-  const before = laid ? undefined : await engine.read(image, view);
+async function readRightWayUp(engine: Engine, image: GreyImage, options: ReadingOptions): Promise<Reading> {
+  const laid = engine.layout(image, options);
+  const before = laid ? undefined : await engine.read(image, options);
   const seen = laid ?? before ?? [];
   const onItsHead = weighWords(image, seen).certainty < HEAD_DOUBT;
   const sample = onItsHead ? sampleLines(image, seen) : undefined;
-  if (sample && (await probe(engine, sample, 180, view)) > (await probe(engine, sample, 0, view)))
-    return readTurned(engine, image, 180, view);
-  const first = settleSide({ turn: 0, lines: before ?? (await engine.read(image, view)) }, image.width);
+  if (sample && (await probe(engine, sample, 180, options)) > (await probe(engine, sample, 0, options)))
+    return readTurned(engine, image, 180, options);
+  const first = settleSide({ turn: 0, lines: before ?? (await engine.read(image, options)) }, image.width);
   const confidence = meanConfidence(first.lines);
   if (sample || confidence >= LOW_CONFIDENCE) return first;
   // Where the second look is broken off, what was read before stands.
   const second = await engine.attempt(RETRY_CPU_MS, () =>
-    readOtherwise(engine, image, view, sampleLines(image, seen), Math.max(READS_AT_ALL, confidence + CLEARLY_BETTER)),
+    readOtherwise(
+      engine,
+      image,
+      options,
+      sampleLines(image, seen),
+      Math.max(READS_AT_ALL, confidence + CLEARLY_BETTER),
+    ),
   );
   return second && meanConfidence(second.lines) > confidence ? second : first;
 }
@@ -228,18 +239,18 @@ async function readRightWayUp(engine: Engine, image: GreyImage, view: View): Pro
 async function readOtherwise(
   engine: Engine,
   image: GreyImage,
-  view: View,
+  options: ReadingOptions,
   sample: GreyImage | undefined,
   wanted: number,
 ): Promise<Reading | undefined> {
   let best: { turn: QuarterTurn; score: number } | undefined;
   for (const turn of sample ? ([180, 270, 90] as const) : []) {
-    const score = sample ? await probe(engine, sample, turn, view) : 0;
+    const score = sample ? await probe(engine, sample, turn, options) : 0;
     if (!best || score > best.score) best = { turn, score };
   }
-  if (best && best.score >= wanted) return readTurned(engine, image, best.turn, view);
-  if (view.thresholding === THRESHOLDING.sauvola) return undefined;
-  return readTurned(engine, image, 0, { ...view, thresholding: THRESHOLDING.sauvola });
+  if (best && best.score >= wanted) return readTurned(engine, image, best.turn, options);
+  if (options.threshold === 'local') return undefined;
+  return readTurned(engine, image, 0, { ...options, threshold: 'local' });
 }
 
 /** A box that holds what a box of the image holds, once the image is turned by a small angle about its centre. */

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { PixelBox } from '#shared/contract/jobs.ts';
 import { greyLetter } from '#test/harness/documents/grey-letter.ts';
-import { type Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
-import { loadEngine } from './engine-choice.ts';
-import { readLanguageSettings, resolveModels } from './languages.ts';
-import { nativeVersion } from './native-engine.ts';
+import type { Engine, ReadingOptions, ReadLine } from './engine.ts';
+import { loadEngine } from './engines.ts';
+import { configuredLanguages } from './languages.ts';
 import { cropImage, enlargeImage, type GreyImage } from './pixels.ts';
 import { lookAgain } from './second-look.ts';
+import { nativeVersion } from './tesseract-native.ts';
 
-const VIEW: View = { dpi: 150, segmentation: SEGMENTATION.auto, thresholding: THRESHOLDING.otsu };
+const OPTIONS: ReadingOptions = { dpi: 150, layout: 'page', threshold: 'global' };
 
 const textOf = (lines: readonly ReadLine[]) => lines.map((line) => line.words.map((word) => word.text).join(' '));
 
@@ -49,19 +49,19 @@ for (const setting of ['wasm', 'native'] as const)
     let engine: Engine;
     let lines: ReadLine[];
     before(async () => {
-      engine = await loadEngine(resolveModels([], readLanguageSettings()), setting);
-      lines = await engine.read(page, VIEW);
+      engine = await loadEngine(configuredLanguages(), setting);
+      lines = await engine.read(page, OPTIONS);
     });
     after(() => engine.close());
 
     test('a page that was read whole stays as it is', async () => {
-      assert.deepEqual(await lookAgain(engine, page, lines, [], VIEW), lines);
+      assert.deepEqual(await lookAgain(engine, page, lines, [], OPTIONS), lines);
     });
 
     test('a line that was lost from within a text or from its end is read, in its place', async () => {
       for (const lost of [3, lines.length - 1]) {
         const left = lines.filter((_, number) => number !== lost);
-        assert.deepEqual(textOf(await lookAgain(engine, page, left, [], VIEW)), textOf(lines), `line ${lost}`);
+        assert.deepEqual(textOf(await lookAgain(engine, page, left, [], OPTIONS)), textOf(lines), `line ${lost}`);
       }
     });
 
@@ -71,11 +71,11 @@ for (const setting of ['wasm', 'native'] as const)
         const box: PixelBox = [line.box[0], line.box[1], line.box[2], lines[4]!.box[3]];
         return { ...line, box, words: [{ text: 'acondtaliy', box, confidence: 0.1 }] };
       });
-      assert.deepEqual(textOf(await lookAgain(engine, page, garbled, [], VIEW)), textOf(lines));
+      assert.deepEqual(textOf(await lookAgain(engine, page, garbled, [], OPTIONS)), textOf(lines));
       const sure = lines.map((line, number) =>
         number === 3 ? { ...line, words: [{ text: 'acondtaliy', box: line.box, confidence: 0.99 }] } : line,
       );
-      assert.deepEqual(await lookAgain(engine, page, sure, [], VIEW), sure);
+      assert.deepEqual(await lookAgain(engine, page, sure, [], OPTIONS), sure);
     });
 
     test('a large letter that begins a text is the first of its first word', async () => {
@@ -89,7 +89,7 @@ for (const setting of ['wasm', 'native'] as const)
         );
       while (inked(word.box[0] + width)) width++;
       const made = withLargeLetter(page, word.box, lines, width);
-      const read = await lookAgain(engine, made, await engine.read(made, VIEW), [], VIEW);
+      const read = await lookAgain(engine, made, await engine.read(made, OPTIONS), [], OPTIONS);
       const text = textOf(read).join('\n');
       assert.match(text, /The harbour office keeps a book/);
       assert.doesNotMatch(text, /(^|\n)(he|T) /);

@@ -1,7 +1,7 @@
 // Looks once more at what the engine missed on a page: lines that it lost or mixed up, and the large letters that begin a text.
 import type { PixelBox } from '#shared/contract/jobs.ts';
 import { baselineOf, type DropCap, findDropCaps, withDropCap } from './drop-caps.ts';
-import type { Engine, ReadLine, ReadWord, View } from './engine.ts';
+import type { Engine, ReadingOptions, ReadLine, ReadWord } from './engine.ts';
 import { findGaps, type Gap } from './gaps.ts';
 import { cutPatch, lettersOf, readPatches, sureness } from './patches.ts';
 import { type GreyImage, sampleGreys, splitGreys } from './pixels.ts';
@@ -29,7 +29,7 @@ export async function lookAgain(
   image: GreyImage,
   lines: readonly ReadLine[],
   rulings: readonly PixelBox[],
-  view: View,
+  options: ReadingOptions,
 ): Promise<ReadLine[]> {
   if (lines.length === 0) return [];
   const { threshold, light } = splitGreys(sampleGreys(image));
@@ -42,7 +42,7 @@ export async function lookAgain(
   const rows = gaps.flatMap((gap) => gap.rows);
   if (caps.length + rows.length === 0 || caps.length + rows.length > MOST_LINES) return [...lines];
   const patches = [...caps.map(({ patch }) => patch), ...rows.map(({ box }) => cutPatch(image, box))];
-  const read = await readPatches(engine, patches, light, view);
+  const read = await readPatches(engine, patches, light, options);
   return fillGaps(setCaps(lines, caps, read), gaps, read.slice(caps.length));
 }
 

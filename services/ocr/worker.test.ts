@@ -6,12 +6,12 @@ import { gunzipSync } from 'node:zlib';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { BudgetError, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
-import { loadEngine } from './engine-choice.ts';
-import { readLanguageSettings, resolveModels } from './languages.ts';
-import { NativeEngine, nativeVersion } from './native-engine.ts';
+import { BudgetError, type ReadingOptions } from './engine.ts';
+import { loadEngine } from './engines.ts';
+import { configuredLanguages } from './languages.ts';
 import { enlargeImage, type GreyImage, stackImages, tiltImage, turnImage } from './pixels.ts';
 import { surveyPage } from './survey.ts';
+import { NativeEngine, nativeVersion } from './tesseract-native.ts';
 import { close, handle, warm } from './worker.ts';
 
 const DPI = 150;
@@ -257,24 +257,24 @@ for (const setting of ['wasm', 'native'] as const)
     });
 
     test('a page that costs more than its budget is given up, and the next is read', async () => {
-      const view: View = { dpi: DPI, segmentation: SEGMENTATION.auto, thresholding: THRESHOLDING.otsu };
+      const options: ReadingOptions = { dpi: DPI, layout: 'page', threshold: 'global' };
       const long = stackImages(
         Array.from({ length: 5 }, () => fixture('letter')),
         255,
         10,
       );
-      const engine = await loadEngine(resolveModels([], readLanguageSettings()), setting);
+      const engine = await loadEngine(configuredLanguages(), setting);
       assert.equal(engine.unfit, false);
       assert.equal(
-        await engine.attempt(20, () => engine.read(long, view)),
+        await engine.attempt(20, () => engine.read(long, options)),
         undefined,
         'an attempt ends without an error',
       );
       if (!engine.unfit) {
         engine.allow(60_000);
-        assert.ok((await engine.read(fixture('letter'), view)).length > 5);
+        assert.ok((await engine.read(fixture('letter'), options)).length > 5);
         engine.allow(20);
-        await assert.rejects(engine.read(long, view), BudgetError);
+        await assert.rejects(engine.read(long, options), BudgetError);
       }
       await engine.close();
     });
@@ -318,8 +318,7 @@ for (const setting of ['wasm', 'native'] as const)
 describe('a native engine', {
   skip: !nativeVersion() && !process.env.CI ? 'SKIPPED: no tesseract 5 is installed' : false,
 }, () => {
-  const view: View = { dpi: DPI, segmentation: SEGMENTATION.auto, thresholding: THRESHOLDING.otsu };
-  const models = () => resolveModels([], readLanguageSettings());
+  const options: ReadingOptions = { dpi: DPI, layout: 'page', threshold: 'global' };
   const hold = (pid: number) =>
     readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
       try {
@@ -330,9 +329,15 @@ describe('a native engine', {
     });
 
   test('reads the same from one process for all pages and from a process a page', async () => {
-    const engines = [await NativeEngine.load(models(), true), await NativeEngine.load(models(), false)] as const;
+    const engines = [
+      await NativeEngine.load(configuredLanguages(), true),
+      await NativeEngine.load(configuredLanguages(), false),
+    ] as const;
     for (const name of ['letter', 'two-columns', 'letter']) {
-      const [stream, single] = [await engines[0].read(fixture(name), view), await engines[1].read(fixture(name), view)];
+      const [stream, single] = [
+        await engines[0].read(fixture(name), options),
+        await engines[1].read(fixture(name), options),
+      ];
       assert.ok(stream.length > 5);
       assert.deepEqual(stream, single);
     }
@@ -341,8 +346,8 @@ describe('a native engine', {
 
   test('leaves no pixels in any folder, nor in memory after the page', async () => {
     const before = readdirSync('/dev/shm');
-    const engine = await NativeEngine.load(models());
-    const reading = engine.read(fixture('letter'), view);
+    const engine = await NativeEngine.load(configuredLanguages());
+    const reading = engine.read(fixture('letter'), options);
     assert.deepEqual(
       readdirSync('/dev/shm').filter((name) => name.startsWith('parsemesh')),
       before.filter((name) => name.startsWith('parsemesh')),
@@ -357,8 +362,8 @@ describe('a native engine', {
   });
 
   test('a process that dies inside a page fails that page, and the next one gets another', async () => {
-    const engine = await NativeEngine.load(models());
-    const reading = engine.read(fixture('letter'), view);
+    const engine = await NativeEngine.load(configuredLanguages());
+    const reading = engine.read(fixture('letter'), options);
     // The newest child that reads a list: the worker's own engine may hold another.
     const child = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
       .trim()
@@ -368,7 +373,7 @@ describe('a native engine', {
     assert.ok(child);
     process.kill(child, 'SIGKILL');
     await assert.rejects(reading, { name: 'NativeEndError' });
-    assert.ok((await engine.read(fixture('letter'), view)).length > 5);
+    assert.ok((await engine.read(fixture('letter'), options)).length > 5);
     await engine.close();
   });
 });

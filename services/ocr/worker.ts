@@ -4,8 +4,8 @@ import type { JobHandler, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { collectSeldom } from '#shared/runtime/collections.ts';
 import { BudgetError, type Engine } from './engine.ts';
-import { type EngineSetting, loadEngine, readEngineSetting } from './engine-choice.ts';
-import { readLanguageSettings, resolveModels } from './languages.ts';
+import { checkRequestedLanguages, type EngineSetting, loadEngine, readEngineSetting } from './engines.ts';
+import { checkLanguageCount, configuredLanguages } from './languages.ts';
 import { readPage } from './reading.ts';
 
 /** Resolutions outside of which a job's word is not believed. */
@@ -17,13 +17,17 @@ const HEAP_GROWTH = 3;
 let engine: Engine | undefined;
 let engineSetting: EngineSetting | undefined;
 
-async function engineFor(languages: readonly string[]): Promise<Engine> {
-  const models = resolveModels(languages, readLanguageSettings());
-  const kind = readEngineSetting();
-  const names = [...models.keys()].join('+');
-  if (engine && (engine.languages !== names || engineSetting !== kind || engine.worn)) await close();
-  engineSetting = kind;
-  engine ??= await loadEngine(models, kind);
+/** @param requested languages of the job; empty for the languages of the configuration. */
+async function engineFor(requested: readonly string[]): Promise<Engine> {
+  checkLanguageCount(requested);
+  checkRequestedLanguages(requested);
+  const languages = requested.length > 0 ? requested : configuredLanguages();
+  checkLanguageCount(languages);
+  const setting = readEngineSetting();
+  const changed = engine?.languages.join('+') !== languages.join('+') || engineSetting !== setting;
+  if (engine && (changed || engine.worn)) await close();
+  engineSetting = setting;
+  engine ??= await loadEngine(languages, setting);
   return engine;
 }
 

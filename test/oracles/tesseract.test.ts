@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { createWorker, OEM, PSM, type Worker } from 'tesseract.js';
-import { readLanguageSettings, resolveModels } from '#services/ocr/languages.ts';
+import { findModels } from '#services/ocr/tesseract-models.ts';
 import { close, handle } from '#services/ocr/worker.ts';
 import type { OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { context } from './our-way.ts';
@@ -14,7 +14,7 @@ const DPI = 150;
 
 function modelFolder(): string | undefined {
   try {
-    return dirname(resolveModels(['eng'], readLanguageSettings()).get('eng') ?? '');
+    return dirname(findModels(['eng']).get('eng') ?? '');
   } catch {
     return undefined;
   }

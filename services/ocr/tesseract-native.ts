@@ -1,14 +1,15 @@
-// Reads with a tesseract that the machine has installed: the same models and layout analysis as the WebAssembly core, at less processor time.
+// Runs the installed tesseract program. It has the same models and layout analysis as the WebAssembly build and needs less CPU time.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { ParseError } from '#shared/contract/errors.ts';
-import { BudgetError, Engine, type ReadLine, SEGMENTATION, THRESHOLDING, type View } from './engine.ts';
-import { unusableModels } from './languages.ts';
-import { type NativeReader, type NativeSettings, PageStream, SinglePage, type Variables } from './native-process.ts';
+import { BudgetError, Engine, type EngineKind, type ReadingOptions, type ReadLine } from './engine.ts';
 import { type GreyImage, greyBitmap } from './pixels.ts';
+import { findModels, installedLanguages, type Models, unusableModels } from './tesseract-models.ts';
+import { type NativeReader, type NativeSettings, PageStream, SinglePage, type Variables } from './tesseract-process.ts';
+import { PAGE_SEGMENTATION, THRESHOLDING } from './tesseract-variables.ts';
 
-/** The first release with the thresholding methods that a view names. */
+/** The first release with the thresholding methods that a options names. */
 const OLDEST_MAJOR = 5;
 const WATCH_MS = 100;
 /** A process is replaced after so many pages, or once it is so large. */
@@ -27,15 +28,21 @@ function cpuOf(pid: number | 'self'): number | undefined {
   }
 }
 
-/** Version of the tesseract on the path; undefined without one that is new enough. */
+let version: string | undefined;
+let versionKnown = false;
+
+/** Version of the installed tesseract, read once per process. Undefined if there is none, or if it is too old. */
 export function nativeVersion(): string | undefined {
+  if (versionKnown) return version;
   const { stdout } = spawnSync('tesseract', ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  const version = /^tesseract v?(\d+)(\.[\w.-]+)?/m.exec(stdout ?? '');
-  return version && Number(version[1]) >= OLDEST_MAJOR ? version[0].slice('tesseract '.length) : undefined;
+  const found = /^tesseract v?(\d+)(\.[\w.-]+)?/m.exec(stdout ?? '');
+  version = found && Number(found[1]) >= OLDEST_MAJOR ? found[0].slice('tesseract '.length) : undefined;
+  versionKnown = true;
+  return version;
 }
 
-/** The one folder that holds all models, which is what the program takes. */
-function settingsFor(models: ReadonlyMap<string, string>): NativeSettings | undefined {
+/** The folder of the models. The program accepts one folder only: undefined if the models are in several. */
+function settingsFor(models: Models): NativeSettings | undefined {
   const folders = new Set([...models.values()].map(dirname));
   const [folder] = folders;
   const named = [...models].every(([language, path]) => basename(path) === `${language}.traineddata`);
@@ -57,30 +64,29 @@ export class NativeEngine extends Engine {
   #busy: NativeReader | undefined;
 
   private constructor(settings: NativeSettings, canStream: boolean) {
-    super(settings.languages);
+    super(settings.languages.split('+'));
     this.#settings = settings;
     this.#canStream = canStream;
   }
 
   /**
-   * @param models path of the `.traineddata` file of each language, in order of preference.
-   * @param stream false for a process a page, as on a system without memory files.
-   * @throws ParseError SERVICE_UNAVAILABLE where there is no fit tesseract, or it does not take the models.
+   * @param stream false to use one process per page, as on a system without memory files.
+   * @throws ParseError SERVICE_UNAVAILABLE if tesseract 5 is not installed, or cannot load the models.
    */
-  static async load(models: ReadonlyMap<string, string>, stream = true): Promise<NativeEngine> {
-    const settings = settingsFor(models);
+  static async load(languages: readonly string[], stream = true): Promise<NativeEngine> {
+    const settings = settingsFor(findModels(languages));
     if (!nativeVersion() || !settings)
       throw new ParseError(
         'SERVICE_UNAVAILABLE',
         settings
-          ? 'OCR is not available: OCR_ENGINE asks for an installed tesseract of version 5 or later, and there is none. Its operator can run `apt-get install tesseract-ocr`, or set OCR_ENGINE to auto.'
-          : 'OCR is not available: an installed tesseract takes language data of one folder only. Its operator can put them together and name the folder in TESSDATA_PREFIX.',
+          ? 'OCR is not available: OCR_ENGINE is `native`, but tesseract 5 or later is not installed. The operator of this server can run `apt-get install tesseract-ocr`, or set OCR_ENGINE to auto.'
+          : 'OCR is not available: the installed tesseract needs the data of all languages in one folder. The operator of this server can copy them to one folder and set TESSDATA_PREFIX to it.',
       );
     const engine = new NativeEngine(settings, stream);
     try {
       if (!(await engine.#open(USUAL))) await new SinglePage(settings, USUAL).read(greyBitmap(BLANK, 200));
     } catch (cause) {
-      throw unusableModels(settings.languages, cause);
+      throw unusableModels(languages, cause);
     }
     return engine;
   }
@@ -116,9 +122,12 @@ export class NativeEngine extends Engine {
     return opened;
   }
 
-  override async read(image: GreyImage, view: View): Promise<ReadLine[]> {
-    const bitmap = greyBitmap(image, view.dpi);
-    const variables = { tessedit_pageseg_mode: view.segmentation, thresholding_method: view.thresholding };
+  override async read(image: GreyImage, options: ReadingOptions): Promise<ReadLine[]> {
+    const bitmap = greyBitmap(image, options.dpi);
+    const variables = {
+      tessedit_pageseg_mode: PAGE_SEGMENTATION[options.layout],
+      thresholding_method: THRESHOLDING[options.threshold],
+    };
     const stream = await this.#open(variables);
     try {
       if (stream) return await this.#watched(stream, bitmap);
@@ -140,7 +149,7 @@ export class NativeEngine extends Engine {
     try {
       return await reader.read(bitmap);
     } catch (error) {
-      if (over) throw new BudgetError('the page costs more processor time than a page may', { cause: error });
+      if (over) throw new BudgetError('the page exceeded its budget of CPU time', { cause: error });
       throw error;
     } finally {
       clearInterval(watch);
@@ -156,7 +165,21 @@ export class NativeEngine extends Engine {
 }
 
 const USUAL: Variables = {
-  tessedit_pageseg_mode: SEGMENTATION.auto,
-  thresholding_method: THRESHOLDING.otsu,
+  tessedit_pageseg_mode: PAGE_SEGMENTATION.page,
+  thresholding_method: THRESHOLDING.global,
 };
 const BLANK: GreyImage = { width: 32, height: 32, pixels: new Uint8Array(32 * 32).fill(255) };
+
+/** Whether one process can read these languages: it needs tesseract 5, and the models in one folder. */
+function reads(languages: readonly string[]): boolean {
+  const installed = installedLanguages();
+  if (!languages.every((language) => installed.includes(language))) return false;
+  return settingsFor(findModels(languages)) !== undefined && nativeVersion() !== undefined;
+}
+
+export const nativeTesseract: EngineKind = {
+  name: 'native',
+  languages: () => (nativeVersion() === undefined ? [] : installedLanguages()),
+  reads,
+  load: (languages) => NativeEngine.load(languages),
+};

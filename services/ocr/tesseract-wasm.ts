@@ -1,10 +1,11 @@
-// Drives tesseract's WebAssembly core in this process, because the package's own worker thread costs a copy of every page and a JSON tree of every glyph.
+// Runs Tesseract as WebAssembly in this process. The package's own worker thread would copy every page and build a JSON tree of every glyph.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { PixelBox } from '#shared/contract/jobs.ts';
-import { BudgetError, Engine, type LaidLine, type ReadLine, type View } from './engine.ts';
-import { unusableModels } from './languages.ts';
+import { BudgetError, Engine, type EngineKind, type LaidLine, type ReadingOptions, type ReadLine } from './engine.ts';
 import { type GreyImage, greyBitmap } from './pixels.ts';
+import { findModels, installedLanguages, unusableModels } from './tesseract-models.ts';
+import { PAGE_SEGMENTATION, THRESHOLDING } from './tesseract-variables.ts';
 
 /** tesseract's PageIteratorLevel. */
 const BLOCK = 0;
@@ -87,7 +88,7 @@ interface Watch {
 }
 
 /** The core in this process; a reading blocks the thread. */
-export class WasmEngine extends Engine {
+class WasmEngine extends Engine {
   readonly #core: Core;
   readonly #api: CoreApi;
   /** Room for the four integers of a box. */
@@ -95,9 +96,9 @@ export class WasmEngine extends Engine {
   readonly #watch: Watch;
   #pagesRead = 0;
   /** What was handed over and looked at, and not yet read. */
-  #held: { image: GreyImage; view: View } | undefined;
+  #held: { image: GreyImage; options: ReadingOptions } | undefined;
 
-  private constructor(core: Core, api: CoreApi, languages: string, watch: Watch) {
+  private constructor(core: Core, api: CoreApi, languages: readonly string[], watch: Watch) {
     super(languages);
     this.#core = core;
     this.#api = api;
@@ -107,12 +108,11 @@ export class WasmEngine extends Engine {
   }
 
   /**
-   * Loads the core and its models.
-   * @param models path of the `.traineddata` file of each language, in order of preference.
-   * @throws ParseError SERVICE_UNAVAILABLE where a model cannot be read or used.
+   * Loads the core and the models.
+   * @throws ParseError SERVICE_UNAVAILABLE if a model is missing or cannot be used.
    */
-  static async load(models: ReadonlyMap<string, string>): Promise<WasmEngine> {
-    const languages = [...models.keys()].join('+');
+  static async load(languages: readonly string[]): Promise<WasmEngine> {
+    const models = findModels(languages);
     const factory = await loadCore(LSTM_ONLY, undefined, { progress: () => {} });
     const watch: Watch = { over: () => false, broken: false };
     const core = await factory({
@@ -121,17 +121,18 @@ export class WasmEngine extends Engine {
       TesseractProgress: () => {
         if (!watch.over()) return;
         watch.broken = true;
-        throw new BudgetError('the page costs more processor time than a page may');
+        throw new BudgetError('the page exceeded its budget of CPU time');
       },
     });
     const api = new core.TessBaseAPI();
     try {
       for (const [language, path] of models) core.FS.writeFile(`${language}.traineddata`, readFileSync(path));
-      if (api.Init(null, languages, LSTM_ONLY) !== 0) throw new Error(`tesseract refused the models of ${languages}`);
+      if (api.Init(null, languages.join('+'), LSTM_ONLY) !== 0)
+        throw new Error(`tesseract refused the models of ${languages.join('+')}`);
     } catch (cause) {
       throw unusableModels(languages, cause);
     }
-    for (const language of models.keys()) core.FS.unlink(`${language}.traineddata`);
+    for (const language of languages) core.FS.unlink(`${language}.traineddata`);
     return new WasmEngine(core, api, languages, watch);
   }
 
@@ -148,20 +149,20 @@ export class WasmEngine extends Engine {
     return (user + system) / 1000;
   }
 
-  #hold(image: GreyImage, view: View): void {
-    if (this.#held?.image === image && this.#held.view === view) return;
-    this.#api.SetVariable('tessedit_pageseg_mode', view.segmentation);
-    this.#api.SetVariable('thresholding_method', view.thresholding);
-    this.#api.SetVariable('user_defined_dpi', String(Math.round(view.dpi)));
-    this.#core.FS.writeFile(INPUT, greyBitmap(image, view.dpi));
+  #hold(image: GreyImage, options: ReadingOptions): void {
+    if (this.#held?.image === image && this.#held.options === options) return;
+    this.#api.SetVariable('tessedit_pageseg_mode', PAGE_SEGMENTATION[options.layout]);
+    this.#api.SetVariable('thresholding_method', THRESHOLDING[options.threshold]);
+    this.#api.SetVariable('user_defined_dpi', String(Math.round(options.dpi)));
+    this.#core.FS.writeFile(INPUT, greyBitmap(image, options.dpi));
     const failed = this.#api.SetImageFile(1, 0) !== 0;
     this.#core.FS.unlink(INPUT);
     if (failed) throw new Error('tesseract could not take the page image');
-    this.#held = { image, view };
+    this.#held = { image, options };
   }
 
-  override layout(image: GreyImage, view: View): LaidLine[] {
-    this.#hold(image, view);
+  override layout(image: GreyImage, options: ReadingOptions): LaidLine[] {
+    this.#hold(image, options);
     const iterator = this.#api.AnalyseLayout();
     if (this.#core.getPointer(iterator) === 0) return [];
     const lines: LaidLine[] = [];
@@ -176,8 +177,8 @@ export class WasmEngine extends Engine {
     return lines;
   }
 
-  override async read(image: GreyImage, view: View): Promise<ReadLine[]> {
-    this.#hold(image, view);
+  override async read(image: GreyImage, options: ReadingOptions): Promise<ReadLine[]> {
+    this.#hold(image, options);
     this.#held = undefined;
     if (this.#api.Recognize(null) !== 0) return [];
     const iterator = this.#api.GetIterator();
@@ -218,3 +219,10 @@ export class WasmEngine extends Engine {
     this.#core.destroy(this.#api);
   }
 }
+
+export const wasmTesseract: EngineKind = {
+  name: 'wasm',
+  languages: installedLanguages,
+  reads: (languages) => languages.every((language) => installedLanguages().includes(language)),
+  load: (languages) => WasmEngine.load(languages),
+};
