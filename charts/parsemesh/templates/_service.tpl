@@ -126,7 +126,7 @@ metadata:
 spec:
   {{- include "parsemesh.pullSecrets" $root | indent 2 }}
   serviceAccountName: {{ ternary (include "parsemesh.gatewayAccount" $root) (include "parsemesh.workerAccount" $root) $gateway }}
-  # Only the gateway asks the API server anything.
+  # Only the gateway uses the API server.
   automountServiceAccountToken: {{ $gateway }}
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ add $service.preStopSeconds $service.drainSeconds 10 }}
@@ -224,7 +224,7 @@ spec:
         {{- end }}
         sizeLimit: {{ $service.tmp.sizeLimit }}
     {{- if eq $name "office" }}
-    # LibreOffice's folder for documents of zero-data-retention requests: never on a disk. The runtime's own is 64 MiB.
+    # LibreOffice reads documents of zero-data-retention requests here, in memory. The default size of the container runtime, 64 MiB, is too small.
     - name: memory
       emptyDir:
         medium: Memory
