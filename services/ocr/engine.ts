@@ -13,7 +13,7 @@ export interface ReadingOptions {
 }
 
 /** A word that the layout analysis found. Its text is not read yet. */
-export interface LaidWord {
+interface LaidWord {
   box: PixelBox;
 }
 

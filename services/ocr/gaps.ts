@@ -33,7 +33,7 @@ export interface Gap {
 }
 
 /** A row of print, from the head of its letters to their tails. */
-export interface Row {
+interface Row {
   box: PixelBox;
   /** The line that was read from it, if any. */
   line: ReadLine | undefined;

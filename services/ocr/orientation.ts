@@ -13,7 +13,7 @@ import {
 const WORDS_LOOKED_AT = 400;
 const LINES_PROBED = 2;
 
-export interface UprightSign {
+interface UprightSign {
   /** Mean place of the ink in its word, 0 to 1 from the top, less one half: over 0 where words stand on their feet. */
   lean: number;
   /** The same in standard errors: how sure the sign is. */

@@ -10,7 +10,7 @@ export interface GreyImage {
 
 export type QuarterTurn = 0 | 90 | 180 | 270;
 
-export const wholeBox = ({ width, height }: Pick<GreyImage, 'width' | 'height'>): PixelBox => [0, 0, width, height];
+const wholeBox = ({ width, height }: Pick<GreyImage, 'width' | 'height'>): PixelBox => [0, 0, width, height];
 
 /** Where a box of an image lies once the image is turned clockwise. */
 export function turnBox(

@@ -53,7 +53,7 @@ function tesseract(settings: NativeSettings, variables: Variables): string[] {
 }
 
 /** The process ended before its answer. */
-export class NativeEndError extends Error {
+class NativeEndError extends Error {
   override readonly name = 'NativeEndError';
 }
 

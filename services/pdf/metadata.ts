@@ -42,7 +42,7 @@ function isRealTitle(title: string | undefined): boolean {
  * A PDF date as ISO 8601, or undefined where it is none.
  * @param date `D:YYYYMMDDHHmmSSOHH'mm'`, parts from the month on optional (ISO 32000-1, 7.9.4)
  */
-export function isoDate(date: string | undefined): string | undefined {
+function isoDate(date: string | undefined): string | undefined {
   const match = /^(?:D:)?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?\s*(?:([+-])(\d{2})'?(\d{2})?|Z)?/.exec(
     date?.trim() ?? '',
   );

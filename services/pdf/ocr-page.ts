@@ -16,7 +16,7 @@ const ASCENDER = 0.72;
 /** Line heights this close to the page's usual one are noise of the measurement. */
 const SAME_SIZE = 0.18;
 
-export interface RecognizedPage {
+interface RecognizedPage {
   content: PageContent;
   confidence: number;
   /** The rendered image, in its final rotation, px. */

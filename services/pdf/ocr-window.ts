@@ -2,7 +2,7 @@
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 
 /** A page that was let through. */
-export interface WindowPlace {
+interface WindowPlace {
   /** A worker took it. Telling it again (another worker after the death of the first) changes nothing. */
   started(): void;
   /** It was answered, or will never be. */

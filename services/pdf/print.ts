@@ -22,7 +22,7 @@ const SHORTEST_LINE = 4;
 /** More pieces than print has on any page are the grain of a picture. */
 const MOST_PIECES = 40_000;
 
-export interface PrintedLine {
+interface PrintedLine {
   /** In points of the page. */
   box: Box;
   /** About how many letters stand in it. */

@@ -32,7 +32,7 @@ export interface PageFrame {
   source: string;
 }
 
-export interface DocumentBlocks {
+interface DocumentBlocks {
   /** By page index. */
   pages: Map<number, PagedBlock[]>;
   title: string | undefined;

@@ -33,7 +33,7 @@ function startsColumn(draft: Draft | undefined, pageIndex: number): boolean {
 }
 
 /** A block and the blocks of its page in reading order, of which it is one. */
-export interface PlacedBlock {
+interface PlacedBlock {
   block: PagedBlock;
   list: PagedBlock[];
 }

@@ -23,7 +23,7 @@ export interface FormulaRow {
 }
 
 /** A row of chunks of text, or a formula with all its rows. */
-export type ColumnRow = { chunks: Chunk[]; formula?: FormulaRow };
+type ColumnRow = { chunks: Chunk[]; formula?: FormulaRow };
 
 type RowKind = 'formula' | 'scrap' | 'text';
 

@@ -9,16 +9,16 @@ const ROWS = 4;
 /** Share of the page's height, from each edge, in which furniture stands. */
 const ZONE = 0.14;
 
-export type FurnitureRole = 'page_header' | 'page_footer' | 'page_number';
+type FurnitureRole = 'page_header' | 'page_footer' | 'page_number';
 
-export interface MarginRow {
+interface MarginRow {
   chunks: Chunk[];
   box: Box;
   key: string;
   top: boolean;
 }
 
-export interface MarginPage {
+interface MarginPage {
   index: number;
   width: number;
   height: number;

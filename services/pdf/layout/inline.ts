@@ -12,7 +12,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (c) => ESCAPES[c] ?? c);
 }
 
-export interface InlineOptions {
+interface InlineOptions {
   /** Leave bold and italic unmarked (headings, headers of tables). */
   plain?: boolean;
 }
@@ -55,7 +55,7 @@ export function inlineHtml(
 }
 
 /** Chinese, Japanese, Thai and their punctuation break lines anywhere: no space comes of it. */
-export function isUnspacedScript(before: string, after: string): boolean {
+function isUnspacedScript(before: string, after: string): boolean {
   const unspaced = /[\u0e00-\u0eff\u3000-\u30ff\u3400-\u9fff\uff00-\uff60]/;
   return unspaced.test(before.slice(-1)) && unspaced.test(after.slice(0, 1));
 }

@@ -9,7 +9,7 @@ import { type Chunk, chunkText, makeChunk } from './lines.ts';
 import { readMarker } from './markers.ts';
 
 /** One printed line of a column. */
-export interface Line {
+interface Line {
   words: Word[];
   box: Box;
   baseline: number;
@@ -125,7 +125,7 @@ const CODE_GAP = 3;
 type Break = 'none' | 'paragraph';
 
 /** Groups of lines, one a paragraph. */
-export function groupLines(lines: readonly Line[]): Line[][] {
+function groupLinesIntoParagraphs(lines: readonly Line[]): Line[][] {
   const column = measure(lines);
   const groups: Line[][] = [];
   let group: Line[] = [];
@@ -232,7 +232,7 @@ function isItemStart(line: Line, above: Line, group: readonly Line[]): boolean {
   return marker.value === 1 || endsSentence(above) || above.box.x0 < line.box.x0 - line.size * 0.8;
 }
 
-export interface ParagraphContext {
+interface ParagraphContext {
   pageIndex: number;
   vocabulary: Vocabulary;
   column: Box;
@@ -245,7 +245,7 @@ export function draftParagraphs(
   lines: readonly Line[],
   context: ParagraphContext,
 ): (TextDraft | ListItemDraft | CodeDraft | FormulaDraft)[] {
-  const groups = groupLines(lines);
+  const groups = groupLinesIntoParagraphs(lines);
   const column = measure(lines);
   return groups.map((group, index) => {
     const above = groups[index - 1]?.at(-1);

@@ -4,13 +4,13 @@ import { isRightToLeft } from './glyph-text.ts';
 import type { TextStyle, Word } from './page-model.ts';
 
 /** A box or button of a form, in the displayed frame. */
-export interface Tick {
+interface Tick {
   box: Box;
   checked: boolean;
 }
 
 /** Free text without a picture of its own; `size` in points. */
-export interface Note {
+interface Note {
   box: Box;
   text: string;
   size: number;

@@ -67,7 +67,7 @@ export interface ImageArea {
 }
 
 /** A drawing of lines and areas that the file describes as one picture. */
-export interface DescribedDrawing {
+interface DescribedDrawing {
   box: Box;
   description: string;
 }

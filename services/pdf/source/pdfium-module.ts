@@ -120,7 +120,7 @@ const FUNCTIONS = [
 export type Pdfium = Record<(typeof FUNCTIONS)[number], Call> & { readonly heap: Heap };
 
 /** The module's memory. Views change when it grows: read them anew after every call that may take memory. */
-export class Heap {
+class Heap {
   readonly #module: RawModule;
   #i32: Int32Array;
   #f32: Float32Array;
@@ -166,7 +166,7 @@ export function loadPdfium(): Promise<Pdfium> {
 }
 
 /** Forgets a module that aborted: its memory is in no known state. */
-export function discardPdfium(): void {
+function discardPdfium(): void {
   loading = undefined;
 }
 

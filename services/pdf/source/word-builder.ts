@@ -260,7 +260,7 @@ function tidy(text: string): string {
 }
 
 /** Text painted twice with a hair's offset, to look bold or shadowed, is read once (and is bold). */
-export function dropOverprints(words: Word[]): Word[] {
+function dropOverprints(words: Word[]): Word[] {
   const seen = new Map<string, Word[]>();
   const kept: Word[] = [];
   for (const word of words) {

@@ -7,7 +7,7 @@ import { groupRows } from '../layout/lines.ts';
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { buildGrid, type RawCell } from './grid.ts';
-import { groupLines, holdsStackedRows } from './rows.ts';
+import { groupLinesIntoRows, holdsStackedRows } from './rows.ts';
 
 /** Words of one row closer than this, in type sizes, belong to one cell. */
 const CELL_GAP = 0.5;
@@ -15,7 +15,7 @@ const CELL_GAP = 0.5;
 const COLUMN_GAP = 0.45;
 
 /** Words of one row that stand together. */
-export interface Segment {
+interface Segment {
   words: Word[];
   x0: number;
   x1: number;
@@ -238,7 +238,7 @@ function widen(
 }
 
 /** How lines of text make up the rows of a table. */
-export interface RowBands {
+interface RowBands {
   /** y of lines or shading edges that part rows; empty where only spacing tells. */
   edges: number[];
   /** Every row has its own band. */
@@ -246,7 +246,7 @@ export interface RowBands {
 }
 
 /** Groups of consecutive text rows, one a table row. */
-export function joinWrapped(
+function joinWrapped(
   rows: readonly TextRow[],
   placed: readonly PlacedSegment[][],
   columns: number,
@@ -259,7 +259,7 @@ export function joinWrapped(
     return n;
   });
   const lines = rows.map((row, n) => ({ cells: placed[n] ?? [], box: row.box, size: row.size }));
-  const read = groupLines(lines, columns, numbers);
+  const read = groupLinesIntoRows(lines, columns, numbers);
   if (!bands.rowRules || holdsStackedRows(lines, numbers)) return read;
   const groups: number[][] = [];
   for (const group of read) {

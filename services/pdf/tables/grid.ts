@@ -31,7 +31,7 @@ export function isTable(grid: TableGrid | undefined): grid is TableGrid {
 }
 
 /** The cell's lines in order, as inline HTML; bold is left out in header cells. */
-export function readCell(cell: RawCell, vocabulary: Vocabulary, header: boolean): TableCell {
+function readCell(cell: RawCell, vocabulary: Vocabulary, header: boolean): TableCell {
   const lines = groupRows(buildChunks(cell.words)).map((row) => row.flatMap((chunk) => chunk.words));
   return {
     html: inlineHtml(lines, vocabulary, { plain: header }),

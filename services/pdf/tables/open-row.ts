@@ -3,7 +3,7 @@
 import type { Word } from '../source/page-model.ts';
 
 /** Where the cells of one row stand against each other. */
-export type Alignment = 'top' | 'middle' | 'bottom';
+type Alignment = 'top' | 'middle' | 'bottom';
 export const ALIGNMENTS: readonly Alignment[] = ['top', 'middle', 'bottom'];
 
 const COST = {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BOLD, line, PLAIN } from '#test/harness/documents/pdf-pages.ts';
 import { boundingBox } from '../source/geometry.ts';
-import { type CellLine, groupLines, holdsStackedRows } from './rows.ts';
+import { type CellLine, groupLinesIntoRows, holdsStackedRows } from './rows.ts';
 
 const XS = [0, 150, 250, 350];
 const PACE = 12;
@@ -26,7 +26,7 @@ const linesOf = (cells: readonly (readonly string[])[], { ys = [], bold = [] }: 
   });
 /** Lines of each row, as `0 12 3`. */
 const read = (cells: readonly (readonly string[])[], setting: Setting = {}) =>
-  groupLines(linesOf(cells, setting), cells[0]?.length ?? 0, setting.bands ?? cells.map(() => 0))
+  groupLinesIntoRows(linesOf(cells, setting), cells[0]?.length ?? 0, setting.bands ?? cells.map(() => 0))
     .map((group) => group.join(''))
     .join(' ');
 
@@ -217,7 +217,7 @@ test('a change of size between two lines of a cell ends its row as a change of w
     })),
   }));
   const joined = (of: CellLine[]) =>
-    groupLines(of, 2, [0, 0, 0])
+    groupLinesIntoRows(of, 2, [0, 0, 0])
       .map((group) => group.join(''))
       .join(' ');
   assert.equal(joined(linesOf(cells)), '01 2');
@@ -323,8 +323,8 @@ test('a cell goes on one piece in its own columns, not a part of a wider cell, a
   ]);
   const beside = { words: line(70, 0, 'Coots', PLAIN, 3), from: 0, to: 0 };
   const pieces = lines.map((one, n) => (n === 0 ? { ...one, cells: [...one.cells, beside] } : one));
-  assert.deepEqual(groupLines(lines, 2, [0, 0]), [[0, 1]]);
-  assert.deepEqual(groupLines(pieces, 2, [0, 0]), [[0], [1]]);
+  assert.deepEqual(groupLinesIntoRows(lines, 2, [0, 0]), [[0, 1]]);
+  assert.deepEqual(groupLinesIntoRows(pieces, 2, [0, 0]), [[0], [1]]);
 });
 
 test('words under a figure go on its cell, and a year under words, but no figure under the head of its column', () => {

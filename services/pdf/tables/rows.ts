@@ -5,7 +5,7 @@ import type { Word } from '../source/page-model.ts';
 import { ALIGNMENTS, OpenRow, type Reach, reachOf } from './open-row.ts';
 
 /** Words of one line in one column, or over several. */
-export interface LineCell {
+interface LineCell {
   words: Word[];
   from: number;
   to: number;
@@ -78,7 +78,7 @@ interface ColumnSheet {
  * @param lines top to bottom
  * @param bands number of the stretch between drawn lines that each line stands in: no row goes over such a line
  */
-export function groupLines(lines: readonly CellLine[], columns: number, bands: readonly number[]): number[][] {
+export function groupLinesIntoRows(lines: readonly CellLine[], columns: number, bands: readonly number[]): number[][] {
   const sheet = makeSheet(lines, columns, bands);
   const groups: number[][] = [];
   let start = 0;

@@ -6,7 +6,7 @@ import { type Box, boundingBox, centreInside, overlap } from '../source/geometry
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { findColumns, numericShare, textRows } from './alignment.ts';
 import { buildGrid, type FoundTable, isTable, type RawCell, tableConfidence } from './grid.ts';
-import { groupLines } from './rows.ts';
+import { groupLinesIntoRows } from './rows.ts';
 
 /** Lines cross if they miss each other by no more than this, in points. */
 const CROSS = 3;
@@ -168,7 +168,7 @@ function openRows(lines: readonly Word[][], columns: number, columnOf: (word: Wo
       size: Math.max(...line.map((word) => word.style.size)),
     };
   });
-  const groups = groupLines(
+  const groups = groupLinesIntoRows(
     sheet,
     columns,
     sheet.map(() => 0),

@@ -25,7 +25,7 @@ const MAX_LONE_LINES = 3;
 /** Edges this close are aligned, in points. */
 const ALIGNED = 3.5;
 
-export type ColumnPart = { chunks: Chunk[]; table?: undefined } | { table: FoundTable; chunks?: undefined };
+type ColumnPart = { chunks: Chunk[]; table?: undefined } | { table: FoundTable; chunks?: undefined };
 
 /** A column's chunks as stretches of text and tables, top to bottom. */
 export function splitTables(chunks: readonly Chunk[], page: PageContent, vocabulary: Vocabulary): ColumnPart[] {

@@ -117,7 +117,7 @@ const SECRET_WORDS =
   /\b(?:key|keys|token|secret|password|credential|credentials|auth|authorization|jwt|bearer|cookie|session)\b[^.\n]{0,24}$|(?:key|token|secret)["'`]?\s?[:=]\s?["'`]?$/;
 
 /** Shannon entropy in bits a character. */
-export function entropy(text: string): number {
+function entropy(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
   let bits = 0;
