@@ -4,7 +4,7 @@ import type { QueueName } from '#shared/contract/jobs.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
 import { type Readiness, startOpsServer } from '#shared/runtime/health.ts';
-import { startJobLoop } from '#shared/runtime/jobloop.ts';
+import { startJobLoop } from '#shared/runtime/job-loop.ts';
 import { createLogger } from '#shared/runtime/log.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';

@@ -1,9 +1,9 @@
 // `npm start`: every service in one process group on the in-memory bus, and the three lines a newcomer needs.
 import { createMemoryTransport } from '#shared/bus/memory.ts';
-import { collectSeldom } from '#shared/runtime/collections.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
-import { startJobLoop } from '#shared/runtime/jobloop.ts';
+import { setHeapGrowth } from '#shared/runtime/gc/heap-growth.ts';
+import { startJobLoop } from '#shared/runtime/job-loop.ts';
 import { createLogger } from '#shared/runtime/log.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
@@ -11,7 +11,7 @@ import { checkServerLanguages } from './ocr/engines.ts';
 import { QUEUES, WORKERS } from './registry.ts';
 
 async function main(): Promise<void> {
-  collectSeldom(1);
+  setHeapGrowth(1);
   const config = readConfig();
   checkServerLanguages();
   const log = createLogger(config, 'parsemesh');

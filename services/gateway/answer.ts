@@ -12,8 +12,8 @@ import {
 } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
-import { storeFull } from '#shared/runtime/dispatch.ts';
-import { countStreamed } from '#shared/runtime/streaming.ts';
+import { storeFullError } from '#shared/runtime/dispatch.ts';
+import { countStreamedBytes } from '#shared/runtime/gc/streamed-bytes.ts';
 
 const RETRY_SOON_SECONDS = 2;
 
@@ -39,7 +39,7 @@ export function toParseError(error: unknown): ParseError {
         retryAfterSeconds: RETRY_SOON_SECONDS,
       },
     );
-  if (error instanceof StoreFullError) return storeFull(error);
+  if (error instanceof StoreFullError) return storeFullError(error);
   if (error instanceof DeadlineError) return new ParseError('REQUEST_TIMEOUT', undefined, { cause: error });
   if (error instanceof AbandonedError) return new ParseError('CONVERSION_FAILED', undefined, { cause: error });
   return new ParseError('UNKNOWN_ERROR', undefined, { cause: error });
@@ -157,7 +157,7 @@ export async function sendAnswer(response: ServerResponse, answer: HeldAnswer, s
   try {
     for await (const chunk of all()) {
       if (signal.aborted) throw new CancelledError('the client went away');
-      countStreamed(chunk.byteLength);
+      countStreamedBytes(chunk.byteLength);
       if (response.write(chunk)) continue;
       const patience = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMITS.answerStallMs)]);
       await once(response, 'drain', { signal: patience }).catch((cause: unknown) => {

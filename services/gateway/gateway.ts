@@ -16,8 +16,8 @@ import { MEMORY_LIMITS_MIB, REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
 import type { Logger } from '#shared/runtime/log.ts';
-import { showConnection, showQueues } from '#shared/runtime/metric-sources.ts';
-import { collectProcessMetrics, productVersion, type RouteLabel, showGatewayMetrics } from '#shared/runtime/metrics.ts';
+import { collectProcessMetrics, initGatewayMetrics, productVersion, type RouteLabel } from '#shared/runtime/metrics.ts';
+import { sampleConnection, sampleQueues } from '#shared/runtime/sampled-metrics.ts';
 import { errorBody, sendError } from './answer.ts';
 import { createApp, type Route, setCommonHeaders } from './app.ts';
 import { openKeys } from './auth/open-keys.ts';
@@ -170,8 +170,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ]),
   );
   collectProcessMetrics();
-  showGatewayMetrics();
-  const endShowing = [showConnection(transport.bus), showQueues(transport.bus, QUEUES)];
+  initGatewayMetrics();
+  const endShowing = [sampleConnection(transport.bus), sampleQueues(transport.bus, QUEUES)];
 
   const open = (table: Record<string, Route>): Server => {
     const app = createApp(table, log);

@@ -4,7 +4,7 @@ import type { ConvertJob, EnrichJob, Job, QueueName, RecordHead, RedactJob } fro
 import type { ParseOptions } from '#shared/contract/options.ts';
 import type { FieldName } from '#shared/contract/response.ts';
 import { dispatch } from '#shared/runtime/dispatch.ts';
-import { type JobPayload, releasePayload } from '#shared/runtime/payload.ts';
+import { deletePayload, type JobPayload } from '#shared/runtime/payload.ts';
 import type { Upload } from './upload/receive.ts';
 
 export interface PipelineContext {
@@ -49,7 +49,7 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
   const { fields, drop } = plannedFields(options, format.service);
 
   const stage = async (queue: QueueName, job: Job, input: JobPayload): Promise<ParsedRecord> => {
-    const release = (): Promise<void> => releasePayload(transport.payloads, input);
+    const release = (): Promise<void> => deletePayload(transport.payloads, input);
     const asked = { deadline, signal, volatile: options.zeroDataRetention };
     try {
       const { reply, payload } = await dispatch<RecordHead>(transport, queue, job, input, asked);

@@ -2,7 +2,7 @@
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobHandler, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { collectSeldom } from '#shared/runtime/collections.ts';
+import { setHeapGrowth } from '#shared/runtime/gc/heap-growth.ts';
 import { BudgetError, type Engine } from './engine.ts';
 import { checkRequestedLanguages, type EngineSetting, loadEngine, readEngineSetting } from './engines.ts';
 import { checkLanguageCount, configuredLanguages } from './languages.ts';
@@ -82,7 +82,7 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
 
 /** Loads the default languages, so that the first page does not wait. Without their data it waits for the first job to say so. */
 export async function warm(): Promise<void> {
-  collectSeldom(HEAP_GROWTH);
+  setHeapGrowth(HEAP_GROWTH);
   try {
     await engineFor([]);
   } catch (error) {

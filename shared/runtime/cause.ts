@@ -1,4 +1,4 @@
-// Says what may be known outside of an error that nobody foresaw; apart from the logger, so that an isolated process need not load one.
+// Describes an unexpected error for the log without its message; separate from the logger, so that an isolated process does not load pino.
 
 export interface LoggedCause {
   name: string;
@@ -8,8 +8,8 @@ export interface LoggedCause {
 }
 
 /**
- * What a log may hold of an error: its class, its code and where it was thrown. Messages are left out, because parsers
- * quote the text they fail on.
+ * The parts of an error that may be logged: class, code and stack frames. The message is left out, because parsers quote
+ * the document text they fail on.
  */
 export function describeCause(error: unknown, depth = 0): LoggedCause {
   if (!(error instanceof Error)) return { name: typeof error, frames: [] };

@@ -1,4 +1,4 @@
-// The requester's side of a job: puts it on the bus, waits, and turns whatever comes of it into an answer or one clear error.
+// Sends a job to another service over the bus, waits for the answer, and turns every failure into an error for the caller.
 import { randomUUID } from 'node:crypto';
 import {
   AbandonedError,
@@ -20,7 +20,7 @@ import { inSpan, type TraceCarrier } from './traces.ts';
 export interface JobHeader {
   job: Job;
   ref?: PayloadRef;
-  /** The span that sent it. */
+  /** Trace context of the span that sent the job. */
   trace?: TraceCarrier;
 }
 
@@ -35,52 +35,52 @@ export interface DispatchOptions {
   deadline: number;
   signal?: AbortSignal;
   volatile: boolean;
-  /** Called each time a worker takes the job. */
+  /** Called each time a worker receives the job. */
   onStarted?: () => void;
 }
 
 export interface DispatchResult<Reply> {
   reply: Reply;
-  /** The requester releases it. */
+  /** The requester must delete it. */
   payload: JobPayload;
 }
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** What a caller is told where the store has no room. */
-export function storeFull(cause: StoreFullError): ParseError {
+/** The caller's error when the payload store is full. */
+export function storeFullError(cause: StoreFullError): ParseError {
   return new ParseError(
     'SERVICE_UNAVAILABLE',
-    `Service Unavailable: the documents at work take up all the room that this server has for them. Please wait ${RETRY_AFTER_SECONDS} s and send the request again.`,
+    `Service Unavailable: the server's memory for documents in progress is full. Wait ${RETRY_AFTER_SECONDS} s and send the request again.`,
     { cause, retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 }
 
-/** What a caller is told of a fault of the way itself; anything else comes back as it was. */
-export function transportError(error: unknown, queue: string): unknown {
+/** The caller's error for a failure of the bus or the payload store; any other error is returned unchanged. */
+export function toCallerError(error: unknown, queue: string): unknown {
   if (error instanceof DeadlineError)
     return new ParseError(
       'REQUEST_TIMEOUT',
-      "Request Timeout: the document was not done within the request's `timeout`. Ask for a longer `timeout` (at most 300000 ms) or for fewer pages.",
+      "Request Timeout: the conversion did not finish within the request's `timeout`. Set a longer `timeout` (at most 300000 ms) or request fewer pages.",
       { cause: error },
     );
   if (error instanceof NoWorkerError)
     return new ParseError(
       'SERVICE_UNAVAILABLE',
-      `Service Unavailable: no ${queue} worker is running to take the document. Try again later.`,
+      `Service Unavailable: no ${queue} worker is running. Try again later.`,
       { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS },
     );
   if (error instanceof BusUnavailableError || error instanceof PayloadMissingError)
     return new ParseError(
       'SERVICE_UNAVAILABLE',
-      'Service Unavailable: the message bus does not answer. Try again later.',
+      'Service Unavailable: the message bus does not respond. Try again later.',
       { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS },
     );
-  if (error instanceof StoreFullError) return storeFull(error);
+  if (error instanceof StoreFullError) return storeFullError(error);
   if (error instanceof AbandonedError)
     return new ParseError(
       'CONVERSION_FAILED',
-      'The document ended every worker that tried to convert it; the file itself is the likely cause. Check that it opens in its own program, and save it anew.',
+      'Every worker that tried to convert the document failed, so the file is the likely cause. Check that it opens in the program that made it, and save it again.',
       { cause: error },
     );
   return error;
@@ -88,7 +88,8 @@ export function transportError(error: unknown, queue: string): unknown {
 
 /**
  * Runs one job on another service.
- * @throws ParseError what the service answered, 408 at the deadline, 503 where nobody serves the queue or the bus is away; CancelledError where `signal` fired.
+ * @throws ParseError the service's own error; 408 at the deadline; 503 if no worker serves the queue or the bus is unavailable
+ * @throws CancelledError when `signal` fires
  */
 export async function dispatch<Reply>(
   transport: Transport,
@@ -117,7 +118,7 @@ export async function dispatch<Reply>(
       return { reply: outcome.reply as Reply, payload: ref ? { ref } : { inline: answer.body } };
     } catch (error) {
       if (error instanceof AbandonedError) deadLetters.inc({ queue: queueLabel(queue) });
-      throw transportError(error, queue);
+      throw toCallerError(error, queue);
     }
   });
 }

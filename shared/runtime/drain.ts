@@ -1,8 +1,8 @@
-// Ends a process the polite way: no new work, what runs is finished, then exit 0.
+// Shuts a process down gracefully: it accepts no new work, finishes what is running, and exits with 0.
 import type { Logger } from './log.ts';
 
 /**
- * Runs `drain` on SIGTERM or SIGINT and exits 0; a second signal, or `timeoutMs`, exits 1 at once.
+ * Runs `drain` on SIGTERM or SIGINT, then exits with 0. Exits with 1 at a second signal, after `timeoutMs`, or when `drain` fails.
  */
 export function drainOnSignal(drain: () => Promise<void>, options: { log: Logger; timeoutMs: number }): void {
   let draining = false;
@@ -11,13 +11,13 @@ export function drainOnSignal(drain: () => Promise<void>, options: { log: Logger
     draining = true;
     options.log.info({ signal }, 'draining');
     setTimeout(() => {
-      options.log.error('the drain took too long');
+      options.log.error('draining timed out; exiting with unfinished work');
       process.exit(1);
     }, options.timeoutMs).unref();
     drain().then(
       () => process.exit(0),
       (error: unknown) => {
-        options.log.error({ error: error instanceof Error ? error.name : typeof error }, 'the drain failed');
+        options.log.error({ error: error instanceof Error ? error.name : typeof error }, 'draining failed');
         process.exit(1);
       },
     );

@@ -1,15 +1,15 @@
-// The operations port of a worker service: alive, ready, measured.
+// Serves the health checks and metrics of a worker service on its operations port.
 import { createServer, type Server } from 'node:http';
-import { scrape } from './metric-sources.ts';
 import { collectProcessMetrics } from './metrics.ts';
+import { scrape } from './sampled-metrics.ts';
 
 export interface Readiness {
   ok: boolean;
-  /** Why not, in words for an operator. */
+  /** Why the service is not ready, for the operator. */
   reason?: string;
 }
 
-/** Serves /livez, /readyz and /metrics. @param port 0 picks a free one. */
+/** Serves /livez, /readyz and /metrics. @param port 0 picks a free port */
 export async function startOpsServer(options: {
   host: string;
   port: number;

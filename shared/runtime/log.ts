@@ -1,11 +1,11 @@
-// One JSON line an event, with the request id (and the trace's ids, where there are traces) and the cause, and never a word of a document.
+// Creates the logger: one JSON line for each event, with request id, trace ids and cause, but without document content or credentials.
 import { destination, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
 import type { Config } from './config.ts';
 import { traceFields } from './traces.ts';
 
 export type Logger = PinoLogger;
 
-/** A logger to standard output that leaves out credentials wherever they stand. */
+/** A logger to standard output that removes credentials from every line. */
 export function createLogger(config: Pick<Config, 'logLevel'>, service: string): Logger {
   return pino(
     {
@@ -20,7 +20,7 @@ export function createLogger(config: Pick<Config, 'logLevel'>, service: string):
         'apiKey',
         '*.apiKey',
       ],
-      // A new object each time: pino adds the line's own fields to it, and the next line must not have them.
+      // Return a new object each time: pino adds the fields of the line to it, and the next line must not contain them.
       mixin: () => ({ ...traceFields() }),
       formatters: { level: (label) => ({ level: label }) },
     },

@@ -212,7 +212,7 @@ export const buildInfo = gauge('parsemesh_build_info', 'Always 1; its labels tel
 });
 
 /** Shows what a queue's worker may count, from 0 on: a rate needs a first value. */
-export function showQueueMetrics(queue: string, concurrency: number): void {
+export function initQueueMetrics(queue: string, concurrency: number): void {
   jobSlots.set({ queue }, concurrency);
   jobsInFlight.inc({ queue }, 0);
   redeliveries.inc({ queue }, 0);
@@ -225,7 +225,7 @@ export function showQueueMetrics(queue: string, concurrency: number): void {
 }
 
 /** Shows what a gateway may count, from 0 on. */
-export function showGatewayMetrics(): void {
+export function initGatewayMetrics(): void {
   for (const reason of REFUSALS) limitRefusals.inc({ reason }, 0);
   for (const queue of queues) deadLetters.inc({ queue }, 0);
   const parse = { route: '/v2/parse', method: 'POST' };

@@ -1,25 +1,25 @@
-// A job's bytes on their way: inside the message while they are small, through the payload store when they are not.
+// Moves the bytes of a job: small ones inside the job message, larger ones through the payload store.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BusUnavailableError, type PayloadRef, type PayloadStore } from '../bus/bus.ts';
 import { TRANSPORT_LIMITS } from '../contract/limits.ts';
-import { waitBriefly } from './brief-wait.ts';
+import { waitForCleanup } from './bounded-wait.ts';
 import { payloadStored } from './metrics.ts';
 
-/** Between two tries to store where the store is away. */
-const STORE_AGAIN_MS = 250;
+/** Pause before another attempt when the store is unavailable. */
+const STORE_RETRY_MS = 250;
 
 export type JobPayload = { inline: Uint8Array } | { ref: PayloadRef };
 
 export const EMPTY_PAYLOAD: JobPayload = { inline: new Uint8Array(0) };
 
-/** Bytes of a payload. */
+/** Size of a payload in bytes. */
 export function payloadSize(payload: JobPayload): number {
   return 'inline' in payload ? payload.inline.byteLength : payload.ref.size;
 }
 
 /**
- * Takes a stream in: what fits a message stays inline, more is streamed to the store chunk by chunk.
- * @throws what the source throws; nothing is left in the store then.
+ * Reads a stream into a payload. Up to `inlinePayloadBytes` it stays in memory, for the job message; a larger one is streamed to the store.
+ * @throws the source's own error; the store then keeps nothing
  */
 export async function storePayload(
   store: PayloadStore,
@@ -27,17 +27,17 @@ export async function storePayload(
   options: { volatile: boolean },
 ): Promise<JobPayload> {
   const iterator = source[Symbol.asyncIterator]();
-  const head: Uint8Array[] = [];
+  const buffered: Uint8Array[] = [];
   let size = 0;
   while (size <= TRANSPORT_LIMITS.inlinePayloadBytes) {
     const next = await iterator.next();
-    if (next.done) return { inline: Buffer.concat(head) };
-    head.push(next.value);
+    if (next.done) return { inline: Buffer.concat(buffered) };
+    buffered.push(next.value);
     size += next.value.byteLength;
   }
-  const whole = async function* (): AsyncGenerator<Uint8Array> {
+  const all = async function* (): AsyncGenerator<Uint8Array> {
     try {
-      yield* head;
+      yield* buffered;
       for (;;) {
         const next = await iterator.next();
         if (next.done) return;
@@ -47,7 +47,7 @@ export async function storePayload(
       await iterator.return?.();
     }
   };
-  return put(store, whole(), options);
+  return put(store, all(), options);
 }
 
 async function put(
@@ -60,27 +60,30 @@ async function put(
   return { ref };
 }
 
-/** Like `storePayload`, for bytes that are in memory already: where the store goes away they are stored anew when it is back, up to `until` (epoch milliseconds). */
-export async function packPayload(
+/**
+ * Like `storePayload`, for bytes that are already in memory. While the store is unavailable it retries, until `until` (epoch milliseconds).
+ * @throws BusUnavailableError when `until` is near or was not given
+ */
+export async function storeBytes(
   store: PayloadStore,
   bytes: Uint8Array,
   { volatile, until = 0 }: { volatile: boolean; until?: number },
 ): Promise<JobPayload> {
   if (bytes.byteLength <= TRANSPORT_LIMITS.inlinePayloadBytes) return { inline: bytes };
   const chunks = async function* (): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < bytes.byteLength; at += TRANSPORT_LIMITS.objectChunkBytes)
-      yield bytes.subarray(at, at + TRANSPORT_LIMITS.objectChunkBytes);
+    for (let offset = 0; offset < bytes.byteLength; offset += TRANSPORT_LIMITS.objectChunkBytes)
+      yield bytes.subarray(offset, offset + TRANSPORT_LIMITS.objectChunkBytes);
   };
   for (;;)
     try {
       return await put(store, chunks(), { volatile });
     } catch (error) {
-      if (!(error instanceof BusUnavailableError) || Date.now() + STORE_AGAIN_MS >= until) throw error;
-      await sleep(STORE_AGAIN_MS);
+      if (!(error instanceof BusUnavailableError) || Date.now() + STORE_RETRY_MS >= until) throw error;
+      await sleep(STORE_RETRY_MS);
     }
 }
 
-/** The payload's bytes as they come; `until` as in `PayloadStore.get`. @throws PayloadMissingError */
+/** Streams the payload; `until` as in `PayloadStore.get`. @throws PayloadMissingError */
 export async function openPayload(
   store: PayloadStore,
   payload: JobPayload,
@@ -93,7 +96,7 @@ export async function openPayload(
   })();
 }
 
-/** The whole payload in memory; `until` as in `PayloadStore.get`. @throws PayloadMissingError */
+/** Reads the complete payload into memory; `until` as in `PayloadStore.get`. @throws PayloadMissingError */
 export async function readPayload(
   store: PayloadStore,
   payload: JobPayload,
@@ -101,15 +104,15 @@ export async function readPayload(
 ): Promise<Uint8Array> {
   if ('inline' in payload) return payload.inline;
   const bytes = Buffer.allocUnsafe(payload.ref.size);
-  let at = 0;
+  let offset = 0;
   for await (const chunk of await store.get(payload.ref, options)) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
   }
   return bytes;
 }
 
-/** Forgets a payload; never throws and waits only briefly, since the store sweeps what is left by age. */
-export async function releasePayload(store: PayloadStore, payload: JobPayload | undefined): Promise<void> {
-  if (payload && 'ref' in payload) await waitBriefly(store.delete(payload.ref));
+/** Deletes a payload. Never throws and waits at most 200 ms: the store removes leftover payloads when they expire. */
+export async function deletePayload(store: PayloadStore, payload: JobPayload | undefined): Promise<void> {
+  if (payload && 'ref' in payload) await waitForCleanup(store.delete(payload.ref));
 }

@@ -1,7 +1,7 @@
 // A team's places for documents at work, shared by every gateway: leases that die with their holder and a queue that lets in who came first.
 import { DeadlineError, type SharedState } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import { LATE_PATIENCE_MS, orLate, waitBriefly } from '#shared/runtime/brief-wait.ts';
+import { AFTER_DEADLINE_MS, waitForCleanup, withDeadline } from '#shared/runtime/bounded-wait.ts';
 import type { Key } from '../auth/keys.ts';
 import {
   type Claim,
@@ -148,7 +148,7 @@ export function createConcurrency(state: SharedState): Concurrency {
           return { claims: next, result: verdict };
         });
       };
-      const inTime = <T>(asked: Promise<T>): Promise<T> => orLate(asked, deadline, late);
+      const inTime = <T>(asked: Promise<T>): Promise<T> => withDeadline(asked, deadline, late);
       const first = await inTime(ask()).catch((error: unknown) => {
         // Changes of one key take turns, so this one follows the claim, should that still come through.
         void leave(team, id).catch(() => undefined);
@@ -161,7 +161,7 @@ export function createConcurrency(state: SharedState): Concurrency {
           await pause(team, Math.min(LOOK_MS, Math.max(0, deadline - Date.now())), signal);
           signal.throwIfAborted();
           const now = Date.now();
-          const claims = await orLate(look(team), deadline + LATE_PATIENCE_MS, late);
+          const claims = await withDeadline(look(team), deadline + AFTER_DEADLINE_MS, late);
           if (now >= deadline)
             throw refusal(key, placeFreeAt(claims, key, id, now), "none was free within the request's `timeout`");
           // Only who would be let in, or whose claim grows old, writes: a hot key has few writers.
@@ -173,7 +173,7 @@ export function createConcurrency(state: SharedState): Concurrency {
           if (verdict.state === 'refused') throw refusal(key, verdict.freeAt, `${key.queue} more are waiting`);
         }
       } catch (error) {
-        await waitBriefly(leave(team, id), LATE_PATIENCE_MS);
+        await waitForCleanup(leave(team, id), AFTER_DEADLINE_MS);
         throw error;
       }
     },

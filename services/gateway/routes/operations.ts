@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
-import { scrape } from '#shared/runtime/metric-sources.ts';
+import { scrape } from '#shared/runtime/sampled-metrics.ts';
 import { errorBody, sendJson } from '../answer.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;

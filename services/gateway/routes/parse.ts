@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BusUnavailableError, DeadlineError, type Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
-import { LATE_PATIENCE_MS, orLate, waitBriefly, waitUntil } from '#shared/runtime/brief-wait.ts';
+import { AFTER_DEADLINE_MS, finishesBy, waitForCleanup, withDeadline } from '#shared/runtime/bounded-wait.ts';
 import { describeCause } from '#shared/runtime/cause.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { creditsCharged, limitRefusals, uploadedBytes } from '#shared/runtime/metrics.ts';
-import { type JobPayload, openPayload, releasePayload } from '#shared/runtime/payload.ts';
+import { deletePayload, type JobPayload, openPayload } from '#shared/runtime/payload.ts';
 import { inSpan } from '#shared/runtime/traces.ts';
 import { holdAnswer, inviteBody, isCancelled, sendAnswer, toParseError } from '../answer.ts';
 import { auditParse, type ParseFacts } from '../audit.ts';
@@ -128,7 +128,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
       work.facts.queuedMs = place.waitedMs;
       const record = await runPipeline(upload, { transport, requestId: context.id, deadline, signal });
       // Who has the answer may send the next request at once, and finds this one's place free.
-      await waitBriefly(place.release());
+      await waitForCleanup(place.release());
       return record;
     } catch (error) {
       work.tidying.push(place.release());
@@ -150,7 +150,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     uploadedBytes.inc(upload.bytes);
     let fields: JobPayload | undefined;
     try {
-      const credit = await orLate(work.admission, deadline, late);
+      const credit = await withDeadline(work.admission, deadline, late);
       const record = await convert(upload, work, deadline, context);
       fields = record.fields;
       const { metadata, warnings } = record.head;
@@ -165,11 +165,11 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
         queuedMs: facts.queuedMs,
       };
       const whole = { metadata: assembleMetadata(metadata, known), warnings };
-      const stored = await orLate(openPayload(transport.payloads, fields, { until: deadline }), deadline, late);
-      const answer = await orLate(holdAnswer(writeAnswer(stored, whole)), deadline, late);
+      const stored = await withDeadline(openPayload(transport.payloads, fields, { until: deadline }), deadline, late);
+      const answer = await withDeadline(holdAnswer(writeAnswer(stored, whole)), deadline, late);
       const charge = credit.charge(creditsUsed);
       // At the deadline the answer is there and owed: the account is then settled behind it.
-      if (!(await waitUntil(charge, deadline)))
+      if (!(await finishesBy(charge, deadline)))
         charge.catch((error: unknown) =>
           log.warn({ requestId: context.id, creditsUsed, cause: describeCause(error) }, 'credits were not charged'),
         );
@@ -177,7 +177,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
       facts.creditsUsed = creditsUsed;
       await sendAnswer(response, answer, context.signal);
     } finally {
-      tidying.push(releasePayload(transport.payloads, upload.payload), releasePayload(transport.payloads, fields));
+      tidying.push(deletePayload(transport.payloads, upload.payload), deletePayload(transport.payloads, fields));
     }
   };
 
@@ -196,7 +196,7 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
         () => () => undefined,
       );
       try {
-        await waitUntil(admission, Date.now() + HEAD_START_MS);
+        await finishesBy(admission, Date.now() + HEAD_START_MS);
         const checksMs = Date.now() - context.startedAt;
         await parse(request, response, context, { key, facts, admission, checksMs, tidying });
       } finally {
@@ -211,8 +211,8 @@ export function parseHandler(route: ParseRoute): (request: IncomingMessage, resp
     } finally {
       const tidied = Promise.allSettled(tidying);
       // Where the bus is away there is nothing to wait for, and it may be so where the time ran out.
-      if (outcome === 'REQUEST_TIMEOUT') await waitBriefly(tidied, LATE_PATIENCE_MS);
-      else if (outcome !== 'SERVICE_UNAVAILABLE') await waitBriefly(tidied);
+      if (outcome === 'REQUEST_TIMEOUT') await waitForCleanup(tidied, AFTER_DEADLINE_MS);
+      else if (outcome !== 'SERVICE_UNAVAILABLE') await waitForCleanup(tidied);
       auditParse(trail, context, facts, outcome);
     }
   };

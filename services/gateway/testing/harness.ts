@@ -9,7 +9,7 @@ import type { Job, JobOutcome, QueueName, RecordHead } from '#shared/contract/jo
 import { type Config, readConfig } from '#shared/runtime/config.ts';
 import type { AnswerHeader, JobHeader } from '#shared/runtime/dispatch.ts';
 import { createLogger, type Logger } from '#shared/runtime/log.ts';
-import { packPayload, readPayload } from '#shared/runtime/payload.ts';
+import { readPayload, storeBytes } from '#shared/runtime/payload.ts';
 import { changeKeyFile } from '../auth/key-file.ts';
 import { makeKey, NEW_KEY_PLAN, type Plan, randomToken } from '../auth/keys.ts';
 import { type Gateway, type GatewayOptions, startGateway } from '../gateway.ts';
@@ -54,7 +54,7 @@ export async function serve(
       try {
         const bytes = await readPayload(transport.payloads, ref ? { ref } : { inline: delivery.message.body });
         const { head, fields } = await converter(job, bytes, delivery);
-        const payload = await packPayload(transport.payloads, Buffer.from(fields), { volatile: delivery.volatile });
+        const payload = await storeBytes(transport.payloads, Buffer.from(fields), { volatile: delivery.volatile });
         return 'ref' in payload
           ? answer({ ok: true, reply: head }, {}, { ref: payload.ref })
           : answer({ ok: true, reply: head }, { body: payload.inline });

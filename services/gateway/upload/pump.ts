@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { CancelledError } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import { countStreamed } from '#shared/runtime/streaming.ts';
+import { countStreamedBytes } from '#shared/runtime/gc/streamed-bytes.ts';
 
 export interface PumpLimits {
   /** Bytes of the whole body. */
@@ -54,7 +54,7 @@ export function pumpBody(
     const whole = setTimeout(() => late(`took longer than ${limits.maxMs / 1_000} s`), limits.maxMs);
     const onData = (chunk: Buffer): void => {
       total += chunk.length;
-      countStreamed(chunk.length);
+      countStreamedBytes(chunk.length);
       if (total > limits.maxBytes) {
         finish(() => reject(tooLarge(options.fileBytes)));
         return;

@@ -7,7 +7,7 @@ import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { type ParseOptions, readParseOptions } from '#shared/contract/options.ts';
 import { type DetectedFormat, detectFormat } from '#shared/readers/detect.ts';
-import { type JobPayload, releasePayload, storePayload } from '#shared/runtime/payload.ts';
+import { deletePayload, type JobPayload, storePayload } from '#shared/runtime/payload.ts';
 import { cleanFileName } from './file-name.ts';
 import { decodeOptions } from './options.ts';
 import { HEADER_BLOCK_BYTES, partCharset } from './part-charset.ts';
@@ -276,7 +276,7 @@ export async function receiveUpload(request: IncomingMessage, rules: UploadRules
   } catch (error) {
     fail(error);
     void file?.then(
-      (stored) => releasePayload(rules.payloads, stored.payload),
+      (stored) => deletePayload(rules.payloads, stored.payload),
       () => undefined,
     );
     throw error;

@@ -1,15 +1,15 @@
-// The entry of an isolated process: loads one service's worker module and runs its jobs one at a time, until its parent is gone.
+// Entry point of an isolated process: loads one service's worker module and runs its jobs one at a time until the parent closes the socket.
 import { Socket } from 'node:net';
 import { ParseError } from '../../contract/errors.ts';
 import type { Job, JobOutput, QueueName, WorkerModule } from '../../contract/jobs.ts';
 import { describeCause } from '../cause.ts';
-import { collectBody, FrameWriter, type Order, type Report, readFrames } from './frames.ts';
+import { FrameWriter, type ParentMessage, type ProcessMessage, readBody, readFrames } from './frames.ts';
 
 const PARENT_FD = 3;
 
 async function main(modulePath: string): Promise<void> {
   const parent = new Socket({ fd: PARENT_FD, readable: true, writable: true });
-  // Its whole process group goes with it: LibreOffice must not outlive the job that started it.
+  // Kill the process group too: LibreOffice must not keep running after the job that started it.
   const end = (): void => {
     try {
       process.kill(-process.pid, 'SIGKILL');
@@ -22,7 +22,7 @@ async function main(modulePath: string): Promise<void> {
 
   const worker = (await import(modulePath)) as WorkerModule;
   await worker.warm?.();
-  const out = new FrameWriter<Report>(parent);
+  const out = new FrameWriter<ProcessMessage>(parent);
   interface Call {
     resolve: (output: JobOutput) => void;
     reject: (error: Error) => void;
@@ -32,7 +32,7 @@ async function main(modulePath: string): Promise<void> {
   let nextCall = 1;
   let abort = new AbortController();
 
-  // Not async: the payload is let go once it is sent, and not held until the answer comes.
+  // Not async: an async function would keep the payload in memory until the answer arrives.
   function call<Reply>(
     queue: QueueName,
     job: Job,
@@ -42,11 +42,11 @@ async function main(modulePath: string): Promise<void> {
     const id = nextCall++;
     const answer = new Promise<JobOutput>((resolve, reject) => calls.set(id, { resolve, reject, started }));
     answer.catch(() => undefined);
-    // What the other service replies is the caller's to name, as on any wire.
+    // The type of the reply is the caller's claim: nothing here validates it.
     return out.send({ type: 'call', call: id, queue, job }, payload).then(() => answer as Promise<JobOutput<Reply>>);
   }
 
-  const run = async (order: Extract<Order, { type: 'job' }>, payload: Uint8Array): Promise<void> => {
+  const run = async (order: Extract<ParentMessage, { type: 'job' }>, payload: Uint8Array): Promise<void> => {
     const { signal } = abort;
     try {
       const output = await worker.handle(order.job, payload, {
@@ -71,9 +71,9 @@ async function main(modulePath: string): Promise<void> {
   };
 
   await out.send({ type: 'ready' });
-  for await (const frame of readFrames<Order>(parent)) {
+  for await (const frame of readFrames<ParentMessage>(parent)) {
     const order = frame.header;
-    const body = await collectBody(frame);
+    const body = await readBody(frame);
     if (order.type === 'job') {
       abort = new AbortController();
       void run(order, body);

@@ -1,13 +1,12 @@
-// The wire between a service and its isolated process: length-prefixed frames of a JSON header and raw bytes over one socket, so that a large document is neither encoded nor copied as a message.
-
+// Frames the messages between a service and its isolated process: a length-prefixed JSON header and raw bytes, so that a large document is neither encoded nor copied.
 import type { Duplex } from 'node:stream';
 import type { ErrorRecord } from '../../contract/errors.ts';
 import type { Job, QueueName } from '../../contract/jobs.ts';
 import type { LoggedCause } from '../cause.ts';
-import { countStreamed } from '../streaming.ts';
+import { countStreamedBytes } from '../gc/streamed-bytes.ts';
 
-/** To the isolated process. */
-export type Order =
+/** From the service to its isolated process. */
+export type ParentMessage =
   | { type: 'job'; job: Job; deadline: number; volatile: boolean }
   | { type: 'cancel' }
   | { type: 'started'; call: number }
@@ -15,8 +14,8 @@ export type Order =
   | { type: 'answer'; call: number; ok: false; error: ErrorRecord }
   | { type: 'exit' };
 
-/** From the isolated process. */
-export type Report =
+/** From the isolated process to its service. */
+export type ProcessMessage =
   | { type: 'ready' }
   | { type: 'call'; call: number; queue: QueueName; job: Job }
   | { type: 'result'; ok: true; reply: unknown }
@@ -25,36 +24,36 @@ export type Report =
 export interface Frame<Header> {
   header: Header;
   size: number;
-  /** Must be read to its end before the next frame comes. */
+  /** Must be read to its end before the next frame can be read. */
   body: AsyncIterable<Uint8Array>;
 }
 
-/** The other end of the socket closed. */
-export class PeerGoneError extends Error {
-  override readonly name = 'PeerGoneError';
+/** The other end of the socket is closed. */
+export class PeerClosedError extends Error {
+  override readonly name = 'PeerClosedError';
 }
 
 const PREFIX_BYTES = 8;
 
 async function write(socket: Duplex, bytes: Uint8Array): Promise<void> {
-  if (socket.destroyed) throw new PeerGoneError('the isolated process is gone');
+  if (socket.destroyed) throw new PeerClosedError('the other end closed the socket');
   if (socket.write(bytes)) return;
   await new Promise<void>((resolve, reject) => {
     const done = (): void => {
       socket.off('drain', done);
-      socket.off('close', gone);
+      socket.off('close', closed);
       resolve();
     };
-    const gone = (): void => {
+    const closed = (): void => {
       socket.off('drain', done);
-      reject(new PeerGoneError('the isolated process is gone'));
+      reject(new PeerClosedError('the other end closed the socket'));
     };
     socket.once('drain', done);
-    socket.once('close', gone);
+    socket.once('close', closed);
   });
 }
 
-/** Writes frames one after the other, however many callers there are. */
+/** Writes frames one at a time, so that concurrent callers do not mix their bytes. */
 export class FrameWriter<Header> {
   readonly #socket: Duplex;
   #last: Promise<void> = Promise.resolve();
@@ -63,11 +62,14 @@ export class FrameWriter<Header> {
     this.#socket = socket;
   }
 
-  /** @param size bytes of `body`, which must give exactly that many. @throws Error where the other side is gone. */
+  /**
+   * @param size bytes in `body`, if it is a stream; it must yield exactly this many
+   * @throws PeerClosedError
+   */
   send(header: Header, body: AsyncIterable<Uint8Array> | Uint8Array = new Uint8Array(0), size?: number): Promise<void> {
-    const turn = this.#last.then(() => this.#write(header, body, size));
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    const written = this.#last.then(() => this.#write(header, body, size));
+    this.#last = written.catch(() => undefined);
+    return written;
   }
 
   async #write(header: Header, body: AsyncIterable<Uint8Array> | Uint8Array, size?: number): Promise<void> {
@@ -85,12 +87,12 @@ export class FrameWriter<Header> {
     let sent = 0;
     for await (const chunk of body) {
       sent += chunk.byteLength;
-      countStreamed(chunk.byteLength);
+      countStreamedBytes(chunk.byteLength);
       await write(this.#socket, chunk);
     }
     if (sent !== length) {
       this.#socket.destroy();
-      throw new Error(`a payload of ${length} bytes gave ${sent}`);
+      throw new Error(`the payload should have ${length} bytes but yielded ${sent}`);
     }
   }
 }
@@ -98,48 +100,50 @@ export class FrameWriter<Header> {
 /** Reads frames until the socket ends. */
 export async function* readFrames<Header>(socket: Duplex): AsyncGenerator<Frame<Header>> {
   const chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  let held: Buffer = Buffer.alloc(0);
-  const more = async (): Promise<boolean> => {
+  let buffered: Buffer = Buffer.alloc(0);
+  const readMore = async (): Promise<boolean> => {
     const next = await chunks.next();
     if (next.done) return false;
-    held = held.byteLength === 0 ? next.value : Buffer.concat([held, next.value]);
+    buffered = buffered.byteLength === 0 ? next.value : Buffer.concat([buffered, next.value]);
     return true;
   };
-  const exactly = async (count: number): Promise<Buffer | undefined> => {
-    while (held.byteLength < count) if (!(await more())) return undefined;
-    const taken = held.subarray(0, count);
-    held = held.subarray(count);
-    return taken;
+  const readExactly = async (count: number): Promise<Buffer | undefined> => {
+    while (buffered.byteLength < count) if (!(await readMore())) return undefined;
+    const bytes = buffered.subarray(0, count);
+    buffered = buffered.subarray(count);
+    return bytes;
   };
   for (;;) {
-    const prefix = await exactly(PREFIX_BYTES);
+    const prefix = await readExactly(PREFIX_BYTES);
     if (!prefix) return;
     const size = prefix.readUInt32BE(4);
-    const text = await exactly(prefix.readUInt32BE(0));
+    const text = await readExactly(prefix.readUInt32BE(0));
     if (!text) return;
     let left = size;
     const body = (async function* (): AsyncGenerator<Uint8Array> {
       while (left > 0) {
-        if (held.byteLength === 0 && !(await more())) throw new PeerGoneError('the other side ended inside a frame');
-        const part = held.subarray(0, Math.min(left, held.byteLength));
-        held = held.subarray(part.byteLength);
+        if (buffered.byteLength === 0 && !(await readMore()))
+          throw new PeerClosedError('the socket closed in the middle of a frame');
+        const part = buffered.subarray(0, Math.min(left, buffered.byteLength));
+        buffered = buffered.subarray(part.byteLength);
         left -= part.byteLength;
-        countStreamed(part.byteLength);
+        countStreamedBytes(part.byteLength);
         yield part;
       }
     })();
     yield { header: JSON.parse(text.toString()) as Header, size, body };
+    // Skip the bytes that the caller did not read.
     for await (const _rest of body);
   }
 }
 
-/** A frame's body whole. */
-export async function collectBody(frame: Frame<unknown>): Promise<Uint8Array> {
+/** Reads the complete body of a frame into memory. */
+export async function readBody(frame: Frame<unknown>): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafe(frame.size);
-  let at = 0;
+  let offset = 0;
   for await (const chunk of frame.body) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
   }
   return bytes;
 }

@@ -1,4 +1,4 @@
-// Holds the promise of isolation: a conversion that crashes, spins, hoards or hangs costs its own process only, and its slot comes back.
+// Tests that a conversion that crashes, loops, hangs or uses too much memory ends only its own process, and that the next job runs.
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { ParseError } from '../../contract/errors.ts';
@@ -8,15 +8,18 @@ import { processEnds } from '../metrics.ts';
 import { ProcessPool } from './pool.ts';
 import type { JobInput, JobServices } from './process.ts';
 
-const pool = new ProcessPool(
-  {
-    queue: 'html',
-    module: new URL('./testing/hostile-worker.ts', import.meta.url),
-    memoryMiB: 400,
-    env: { PATH: process.env.PATH },
-  },
-  createLogger({ logLevel: 'silent' }, 'test'),
-);
+const poolOf = (module: string, options?: { cancelGraceMs: number }): ProcessPool =>
+  new ProcessPool(
+    {
+      queue: 'html',
+      module: new URL(`./testing/${module}`, import.meta.url),
+      memoryMiB: 400,
+      env: { PATH: process.env.PATH },
+    },
+    createLogger({ logLevel: 'silent' }, 'test'),
+    options,
+  );
+const pool = poolOf('hostile-worker.ts');
 after(() => pool.close());
 
 const services: JobServices<Uint8Array> = {
@@ -44,10 +47,9 @@ function input(order: string, payload: Uint8Array, timeoutMs: number): () => Pro
   });
 }
 
-async function run(order: string, options: { payload?: Uint8Array; timeoutMs?: number; signal?: AbortSignal } = {}) {
-  const { payload = new Uint8Array(0), timeoutMs = 60_000 } = options;
-  const signal = options.signal ?? AbortSignal.timeout(timeoutMs);
-  return pool.run(input(order, payload, timeoutMs), services, signal, order);
+async function run(order: string, options: { payload?: Uint8Array; timeoutMs?: number; on?: ProcessPool } = {}) {
+  const { payload = new Uint8Array(0), timeoutMs = 60_000, on = pool } = options;
+  return on.run(input(order, payload, timeoutMs), services, AbortSignal.timeout(timeoutMs), order);
 }
 
 const alive = (pid: number): boolean => {
@@ -59,22 +61,22 @@ const alive = (pid: number): boolean => {
   }
 };
 
-/** Processes of this queue that were counted as ended for the reason. */
+/** How many processes of this queue the metric counts as ended for this reason. */
 async function endsBy(reason: string): Promise<number> {
   const { values } = await processEnds.get();
   return values.find(({ labels }) => labels.queue === 'html' && labels.reason === reason)?.value ?? 0;
 }
 
-async function eventually(what: string, holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    if (holds()) return;
+async function until(condition: string, isTrue: () => boolean): Promise<void> {
+  for (let attempt = 0; attempt < 1_200; attempt += 1) {
+    if (isTrue()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  assert.fail(what);
+  assert.fail(`not within 60 s: ${condition}`);
 }
 
 describe('an isolated process', () => {
-  test('gives back what it was given, bytes and reply, and is used again', async () => {
+  test('returns reply and payload, and runs the next job in the same process', async () => {
     const payload = Buffer.alloc(3_000_000, 42);
     const first = await run('echo', { payload });
     const second = await run('echo', { payload: Buffer.from('two') });
@@ -84,46 +86,46 @@ describe('an isolated process', () => {
     assert.equal((first.reply as { pid: number }).pid, (second.reply as { pid: number }).pid);
   });
 
-  test('streams a result larger than a message', async () => {
+  test('streams a result of 8 MiB', async () => {
     const result = await run('grow');
     assert.ok(result.ok);
     assert.equal(result.payload.byteLength, 8 * 1024 * 1024);
   });
 
-  test('one that ends inside its answer is an end like any other, and the job runs anew', async () => {
+  test('runs the job again when a used process is killed while it sends the result', async () => {
     const first = await run('echo');
     assert.ok(first.ok);
     const { pid } = first.reply as { pid: number };
-    let cut = false;
+    let killed = false;
     const store = async (body: AsyncIterable<Uint8Array>) => {
       const parts: Uint8Array[] = [];
       for await (const part of body) {
         parts.push(Buffer.from(part));
-        if (!cut) process.kill(pid, 'SIGKILL');
-        cut = true;
+        if (!killed) process.kill(pid, 'SIGKILL');
+        killed = true;
       }
       return Buffer.concat(parts);
     };
     const grow = input('grow', new Uint8Array(0), 60_000);
     const answer = await pool.run(grow, { ...services, store }, AbortSignal.timeout(60_000), 'grow');
-    assert.ok(cut && answer.ok);
+    assert.ok(killed && answer.ok);
     assert.equal(answer.payload.byteLength, 8 * 1024 * 1024);
   });
 
-  test('reaches another service and gets its bytes', async () => {
+  test('calls another service and receives its reply and payload', async () => {
     const result = await run('call', { payload: Buffer.from('abc') });
     assert.ok(result.ok);
     assert.deepEqual(result.reply, { answered: true });
     assert.equal(Buffer.from(result.payload).toString(), 'cba');
   });
 
-  test('hears when another service takes its job', async () => {
-    const result = await run('call-told');
+  test('is notified when a worker of the other service starts the job', async () => {
+    const result = await run('call-started');
     assert.ok(result.ok);
     assert.deepEqual(result.reply, { started: 1, answered: true });
   });
 
-  test("a document's fault is an answer, and the process lives on", async () => {
+  test('returns a ParseError of the worker as a result and keeps the process', async () => {
     const before = await run('echo');
     const refused = await run('refuse');
     const afterwards = await run('echo');
@@ -132,7 +134,7 @@ describe('an isolated process', () => {
     assert.equal((before.reply as { pid: number }).pid, (afterwards.reply as { pid: number }).pid);
   });
 
-  test('an unforeseen error is UNKNOWN_ERROR without a word of its message', async () => {
+  test('returns an unexpected error as UNKNOWN_ERROR without its message', async () => {
     const result = await run('throw');
     assert.ok(!result.ok);
     assert.equal(result.error.code, 'UNKNOWN_ERROR');
@@ -145,8 +147,8 @@ describe('an isolated process', () => {
     ['heap', 'DOCUMENT_TOO_COMPLEX', 'memory'],
     ['buffers', 'DOCUMENT_TOO_COMPLEX', 'memory'],
   ] as const)
-    test(`${order}: ends its own process with ${code}, is counted as ${reason}, and the next job runs`, async () => {
-      // A process that had done other jobs is replaced and the job tried anew, so that one more may end.
+    test(`job ${order}: rejects with ${code}, counts the exit as ${reason}, and runs the next job`, async () => {
+      // If the process had run other jobs, the pool tries the job again in a new process, so two may end.
       const before = await endsBy(reason);
       await assert.rejects(run(order), (error) => error instanceof ParseError && error.code === code);
       assert.ok((await run('echo')).ok);
@@ -154,17 +156,17 @@ describe('an isolated process', () => {
       assert.ok(more === 1 || more === 2, `${more} more`);
     });
 
-  test('a document that crashes whatever takes it ends two processes, however many wait', async () => {
+  test('a document that crashes every process ends only two, although three are idle', async () => {
     const together = await Promise.all(['call', 'echo', 'grow'].map((order) => run(order)));
     assert.ok(together.every(({ ok }) => ok));
     assert.ok(pool.size >= 3, `${pool.size} processes`);
     const [crashes, before] = [await endsBy('crash'), pool.size];
     await assert.rejects(run('crash'), { code: 'CONVERSION_FAILED' });
-    await eventually('one idle process is gone', () => pool.size === before - 1);
+    await until('one idle process has ended', () => pool.size === before - 1);
     assert.equal((await endsBy('crash')) - crashes, 2);
   });
 
-  test('spin: is killed at the deadline with REQUEST_TIMEOUT, and the next job runs', async () => {
+  test('kills a job that never yields at its deadline with REQUEST_TIMEOUT, and runs the next job', async () => {
     await assert.rejects(
       run('spin', { timeoutMs: 1_000 }),
       (error) => error instanceof ParseError && error.code === 'REQUEST_TIMEOUT',
@@ -172,29 +174,30 @@ describe('an isolated process', () => {
     assert.ok((await run('echo')).ok);
   });
 
-  test('a job that listens to its signal keeps its process', async () => {
-    const before = await run('echo');
-    const stop = new AbortController();
-    setTimeout(() => stop.abort(), 300);
-    const stopped = await run('obey', { signal: stop.signal });
-    const afterwards = await run('echo');
+  test('keeps the process of a job that stops at the cancel signal', async () => {
+    const patient = poolOf('hostile-worker.ts', { cancelGraceMs: 60_000 });
+    const before = await run('echo', { on: patient });
+    const requester = new AbortController();
+    const call: typeof services.call = (...args) => services.call(...args).finally(() => requester.abort());
+    const open = input('wait-for-cancel', new Uint8Array(0), 60_000);
+    const stopped = await patient.run(open, { ...services, call }, requester.signal, 'wait-for-cancel');
+    const afterwards = await run('echo', { on: patient });
+    await patient.close();
     assert.ok(!stopped.ok && before.ok && afterwards.ok);
     assert.equal((before.reply as { pid: number }).pid, (afterwards.reply as { pid: number }).pid);
   });
 
-  test('what a job started dies with its process', async () => {
+  test('kills the child processes of a job together with its process', async () => {
     const result = await run('grandchild');
     assert.ok(result.ok);
     const { pid } = result.reply as { pid: number };
     assert.ok(alive(pid));
     await assert.rejects(run('spin', { timeoutMs: 500 }));
-    await eventually('the grandchild outlived its process', () => !alive(pid));
+    await until('the child process has ended', () => !alive(pid));
   });
 
-  test('a process that cannot start blames no document', async () => {
-    const log = createLogger({ logLevel: 'silent' }, 'test');
-    const module = new URL('./testing/broken-worker.ts', import.meta.url);
-    const broken = new ProcessPool({ queue: 'html', module, memoryMiB: 400, env: { PATH: process.env.PATH } }, log);
+  test('rejects with SERVICE_UNAVAILABLE if the process does not start', async () => {
+    const broken = poolOf('broken-worker.ts');
     await assert.rejects(
       broken.run(input('echo', new Uint8Array(0), 60_000), services, AbortSignal.timeout(60_000), 'echo'),
       (error) => error instanceof ParseError && error.code === 'SERVICE_UNAVAILABLE',
@@ -202,9 +205,9 @@ describe('an isolated process', () => {
     await broken.close();
   });
 
-  test('runs as many at once as it is given, each in a process of its own', async () => {
+  test('runs concurrent jobs in separate processes and reuses idle ones', async () => {
     const results = await Promise.all(Array.from({ length: 3 }, () => run('grow').then(() => run('echo'))));
     assert.ok(results.every((result) => result.ok));
-    assert.ok(pool.size >= 1 && pool.size <= 3);
+    await until('at most three processes run', () => pool.size >= 1 && pool.size <= 3);
   });
 });

@@ -1,9 +1,9 @@
-// A queue's isolated processes: kept warm between jobs, replaced when they crash, wear out or idle, so that a bad document costs one process and its slot comes back.
+// Keeps the isolated processes of one queue between jobs and replaces those that crash, idle or grow, so that a bad document costs one process and not the service.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ParseError } from '../../contract/errors.ts';
 import type { Logger } from '../log.ts';
-import { showProcesses } from '../metric-sources.ts';
 import { processEnds } from '../metrics.ts';
+import { sampleProcesses } from '../sampled-metrics.ts';
 import {
   type EndReason,
   IsolatedProcess,
@@ -16,17 +16,17 @@ import {
 import { residentMiB } from './process-memory.ts';
 
 const IDLE_MS = 5 * 60_000;
-/** Between asking a job to stop and killing it. */
+/** Pause between the cancel signal and the kill. */
 const CANCEL_GRACE_MS = 150;
-const JOBS_A_PROCESS = 1_000;
-/** Share of the memory limit past which an idle process is replaced: engines seldom give memory back. */
-const WORN_SHARE = 0.4;
+const MAX_JOBS_PER_PROCESS = 1_000;
+/** An idle process that uses more than this share of the memory limit is replaced, because engines seldom free memory. */
+const IDLE_MEMORY_SHARE = 0.4;
 
-/** Why a process that is gone ended, for the count: V8 ends it itself where its heap is full. */
-function reasonOf(gone: IsolatedProcess): EndReason {
-  if (gone.endReason) return gone.endReason;
-  if (!gone.served) return 'start';
-  return gone.fatalMessage?.includes('heap') ? 'memory' : 'crash';
+/** The metric label for an exit. V8 aborts the process itself when its heap is full. */
+function reasonOf(exited: IsolatedProcess): EndReason {
+  if (exited.endReason) return exited.endReason;
+  if (!exited.wasReady) return 'start';
+  return exited.fatalMessage?.includes('heap') ? 'memory' : 'crash';
 }
 
 export class ProcessPool {
@@ -35,29 +35,31 @@ export class ProcessPool {
   readonly #idle: IsolatedProcess[] = [];
   readonly #all = new Set<IsolatedProcess>();
   readonly #idleTimers = new Map<IsolatedProcess, NodeJS.Timeout>();
-  readonly #endShowing: () => void;
+  readonly #stopSampling: () => void;
+  readonly #cancelGraceMs: number;
   #closed = false;
 
-  constructor(spec: ProcessSpec, log: Logger) {
+  constructor(spec: ProcessSpec, log: Logger, options: { cancelGraceMs: number } = { cancelGraceMs: CANCEL_GRACE_MS }) {
     this.#spec = spec;
+    this.#cancelGraceMs = options.cancelGraceMs;
     this.#log = log;
-    this.#endShowing = showProcesses({
+    this.#stopSampling = sampleProcesses({
       queue: spec.queue,
       memoryMiB: spec.memoryMiB,
       pids: () => [...this.#all].flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     });
   }
 
-  /** Processes that are there, busy or idle. */
+  /** Number of processes, busy and idle. */
   get size(): number {
     return this.#all.size;
   }
 
-  /** Starts a process ahead of the first job. */
+  /** Starts one process before the first job. */
   async warm(): Promise<void> {
     const started = this.#start();
     await started.ready().then(
-      () => this.#rest(started),
+      () => this.#makeIdle(started),
       () => undefined,
     );
   }
@@ -67,46 +69,44 @@ export class ProcessPool {
     this.#all.add(started);
     void started.exited().then(() => {
       processEnds.inc({ queue: this.#spec.queue, reason: reasonOf(started) });
-      this.#forget(started);
+      this.#all.delete(started);
+      this.#removeIdle(started);
     });
     return started;
   }
 
-  #forget(gone: IsolatedProcess): void {
-    this.#all.delete(gone);
-    clearTimeout(this.#idleTimers.get(gone));
-    this.#idleTimers.delete(gone);
-    const at = this.#idle.indexOf(gone);
-    if (at >= 0) this.#idle.splice(at, 1);
+  #removeIdle(worker: IsolatedProcess): void {
+    clearTimeout(this.#idleTimers.get(worker));
+    this.#idleTimers.delete(worker);
+    const index = this.#idle.indexOf(worker);
+    if (index >= 0) this.#idle.splice(index, 1);
   }
 
-  #rest(resting: IsolatedProcess): void {
-    if (resting.ended) return;
-    if (this.#closed) return void this.#retire(resting, 'drain');
-    this.#idle.push(resting);
-    const timer = setTimeout(() => void this.#retire(resting, 'idle'), IDLE_MS);
+  #makeIdle(ready: IsolatedProcess): void {
+    if (ready.ended) return;
+    if (this.#closed) return void this.#retire(ready, 'drain');
+    this.#idle.push(ready);
+    const timer = setTimeout(() => void this.#retire(ready, 'idle'), IDLE_MS);
     timer.unref();
-    this.#idleTimers.set(resting, timer);
+    this.#idleTimers.set(ready, timer);
   }
 
-  #take(): IsolatedProcess {
-    const taken = this.#idle.pop();
-    if (!taken) return this.#start();
-    clearTimeout(this.#idleTimers.get(taken));
-    this.#idleTimers.delete(taken);
-    return taken;
+  #acquire(): IsolatedProcess {
+    const idle = this.#idle.at(-1);
+    if (!idle) return this.#start();
+    this.#removeIdle(idle);
+    return idle;
   }
 
   async #retire(old: IsolatedProcess, reason: EndReason): Promise<void> {
-    const at = this.#idle.indexOf(old);
-    if (at >= 0) this.#idle.splice(at, 1);
+    this.#removeIdle(old);
     await old.retire(reason);
   }
 
   /**
-   * Runs a job in a process of its own, and gives up at the deadline or when `signal` fires.
-   * @param open gives the payload, anew for each attempt.
-   * @throws ParseError 408 at the deadline, 422 where the document needs more memory than allowed or crashes a fresh process.
+   * Runs a job in a process that runs no other job at the same time. Stops at the deadline or when `signal` fires.
+   * @param open opens the job's payload; called again for a second attempt
+   * @throws ParseError 408 at the deadline; 422 if the document exceeds the memory limit or crashes a new process; 503 if no process starts
    */
   async run<Stored>(
     open: () => Promise<JobInput>,
@@ -114,9 +114,9 @@ export class ProcessPool {
     signal: AbortSignal,
     requestId: string,
   ): Promise<JobResult<Stored>> {
-    // After one death the next process is a new one, so that a document ends two at most, however many wait.
-    for (let again = false; ; again = true) {
-      const worker = again ? this.#start() : this.#take();
+    // The second attempt runs in a new process, so that one document crashes at most two processes, however many are idle.
+    for (let retry = false; ; retry = true) {
+      const worker = retry ? this.#start() : this.#acquire();
       const fresh = worker.jobsDone === 0;
       try {
         return await this.#runOn(worker, await open(), services, signal);
@@ -134,28 +134,28 @@ export class ProcessPool {
             fatal: worker.fatalMessage,
             fresh,
           },
-          'an isolated process ended inside a job',
+          'an isolated process ended while it ran a job',
         );
         if (error.reason === 'deadline' || error.reason === 'cancelled')
           throw new ParseError('REQUEST_TIMEOUT', undefined, { cause: error });
         if (error.reason === 'memory' || worker.fatalMessage?.includes('heap'))
           throw new ParseError(
             'DOCUMENT_TOO_COMPLEX',
-            `The document needs more than the ${this.#spec.memoryMiB} MiB of memory that one conversion may take. Split it, or ask for fewer pages.`,
+            `The document needs more than the ${this.#spec.memoryMiB} MiB of memory that one conversion may use. Split the document, or request fewer pages.`,
             { cause: error },
           );
-        // No document was given to it yet, so none is to blame.
+        // The process had not received the document yet, so the document is not the cause.
         if (error.reason === 'start')
           throw new ParseError(
             'SERVICE_UNAVAILABLE',
-            'Service Unavailable: the converter of this format did not start. Try again later; its operator finds the cause in the log.',
+            'Service Unavailable: the converter for this format did not start. Try again later. The server log contains the cause.',
             { cause: error, retryAfterSeconds: 5 },
           );
-        // A process that had done other jobs may have died of what they left; a fresh one died of this document.
+        // A used process may have crashed because of an earlier job. A new process crashed because of this document.
         if (fresh)
           throw new ParseError(
             'CONVERSION_FAILED',
-            'The document crashed its converter; the file itself is the likely cause. Check that it opens in its own program, and save it anew.',
+            'The converter crashed on this document, so the file is the likely cause. Check that it opens in the program that made it, and save it again.',
             { cause: error },
           );
       }
@@ -172,7 +172,7 @@ export class ProcessPool {
     const stop = (): void => {
       const reason = Date.now() >= input.deadline ? 'deadline' : 'cancelled';
       worker.cancel();
-      grace = setTimeout(() => worker.end(reason), CANCEL_GRACE_MS);
+      grace = setTimeout(() => worker.end(reason), this.#cancelGraceMs);
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
@@ -181,24 +181,24 @@ export class ProcessPool {
     } finally {
       signal.removeEventListener('abort', stop);
       clearTimeout(grace);
-      void this.#giveBack(worker);
+      void this.#release(worker);
     }
   }
 
-  /** The next job may take it at once; a process that turns out to be worn goes while it is idle. */
-  async #giveBack(worker: IsolatedProcess): Promise<void> {
+  /** Makes the process available immediately; measures its memory afterwards, so that the next job does not wait for that. */
+  async #release(worker: IsolatedProcess): Promise<void> {
     if (worker.ended || worker.pid === undefined) return;
-    if (worker.jobsDone >= JOBS_A_PROCESS) return this.#retire(worker, 'worn');
-    this.#rest(worker);
+    if (worker.jobsDone >= MAX_JOBS_PER_PROCESS) return this.#retire(worker, 'worn');
+    this.#makeIdle(worker);
     await nextTurn();
     if (!this.#idle.includes(worker)) return;
-    if (residentMiB(worker.pid) > this.#spec.memoryMiB * WORN_SHARE) await this.#retire(worker, 'worn');
+    if (residentMiB(worker.pid) > this.#spec.memoryMiB * IDLE_MEMORY_SHARE) await this.#retire(worker, 'worn');
   }
 
-  /** Ends every process; call it once no job runs. */
+  /** Ends all processes. Call it when no job is running. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#all].map((old) => this.#retire(old, 'drain')));
-    this.#endShowing();
+    this.#stopSampling();
   }
 }

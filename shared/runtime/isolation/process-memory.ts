@@ -1,11 +1,11 @@
-// How much memory a process and all it started hold, by /proc; apart from the process itself, since metrics look at it too.
+// Measures the resident memory of a process tree from /proc, for the memory limit of isolated processes and for the metrics.
 import { readFileSync } from 'node:fs';
 
 const PAGE_MIB = 4096 / (1024 * 1024);
 
 /**
- * Resident MiB of a process and everything below it; 0 where the system does not tell.
- * It waits for the answer: /proc answers at once, and four trips to the thread pool cost twenty times as much, four times a second for each job.
+ * Resident MiB of a process and its descendants; 0 if the system does not report it (no /proc, or the process has exited).
+ * Reads synchronously: /proc needs no disk, and asynchronous reads cost twenty times as much CPU, four times a second for each job.
  */
 export function residentMiB(pid: number): number {
   try {

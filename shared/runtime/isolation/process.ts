@@ -1,33 +1,43 @@
-// One isolated conversion process as its service sees it: started, given a job, watched for memory and time, and killed with all that it started.
-
+// Controls one isolated process from the service's side: starts it, sends it jobs, enforces its memory limit, and kills it with its process group.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ErrorRecord } from '../../contract/errors.ts';
 import type { Job, QueueName } from '../../contract/jobs.ts';
 import type { LoggedCause } from '../cause.ts';
-import { collectBody, type Frame, FrameWriter, type Order, PeerGoneError, type Report, readFrames } from './frames.ts';
+import {
+  type Frame,
+  FrameWriter,
+  type ParentMessage,
+  PeerClosedError,
+  type ProcessMessage,
+  readBody,
+  readFrames,
+} from './frames.ts';
 import { residentMiB } from './process-memory.ts';
 
 const CHILD_ENTRY = fileURLToPath(new URL('./child.ts', import.meta.url));
 const MEMORY_CHECK_MS = 250;
 const STDERR_TAIL = 4096;
-/** MiB of each half of the young generation: V8 would let it grow to 64, which a long document fills with what is no longer needed. */
-const YOUNG_MIB = 8;
+/** MiB of each semi-space of the young generation. V8's default lets it grow to 64, and a long document fills that with garbage. */
+const SEMI_SPACE_MIB = 8;
 
 export interface ProcessSpec {
   queue: QueueName;
   /** The service's worker.ts. */
   module: URL;
-  /** MiB of resident memory, of the process and all it started, past which it is killed. */
+  /** MiB of resident memory. The process is killed when it and its child processes use more. */
   memoryMiB: number;
   env: NodeJS.ProcessEnv;
 }
 
-/** Why a process ended; `start` where it never became ready. */
+/**
+ * Why a process ended. `start`: it never became ready. `idle`: it had no job for 5 minutes. `worn`: it was replaced after 1,000 jobs, or
+ * because it kept too much memory, or after an error that may have left it in an undefined state.
+ */
 export type EndReason = 'start' | 'crash' | 'memory' | 'deadline' | 'cancelled' | 'idle' | 'worn' | 'drain';
 
-/** The process ended before it answered. */
+/** The process ended before it sent a result. */
 export class ProcessEndedError extends Error {
   override readonly name = 'ProcessEndedError';
   readonly reason: EndReason;
@@ -52,32 +62,32 @@ export type JobResult<Stored> =
   | { ok: false; error: ErrorRecord; unexpected?: LoggedCause };
 
 export interface JobServices<Stored> {
-  /** Takes the result's bytes as they come. */
+  /** Stores the bytes of the result as a stream. */
   store(body: AsyncIterable<Uint8Array>): Promise<Stored>;
-  /** Runs a job of another service for this one. @throws ParseError */
+  /** Runs a job on another service for the running job. */
   call(
     queue: QueueName,
     job: Job,
     payload: Uint8Array,
-    /** Called each time a worker takes the job. */
+    /** Called each time a worker receives the job. */
     started: () => void,
   ): Promise<{ ok: true; reply: unknown; payload: Uint8Array } | { ok: false; error: ErrorRecord }>;
 }
 
 export class IsolatedProcess {
   readonly #child: ChildProcess;
-  readonly #out: FrameWriter<Order>;
+  readonly #out: FrameWriter<ParentMessage>;
   readonly #memoryMiB: number;
   readonly #exited: Promise<string>;
   #ready: Promise<void>;
   #endReason: EndReason | undefined;
   #stderr = '';
-  #onResult: ((frame: Frame<Report>) => Promise<void>) | undefined;
+  #onResult: ((frame: Frame<ProcessMessage>) => Promise<void>) | undefined;
   #onCall: JobServices<unknown>['call'] | undefined;
   #failJob: ((error: ProcessEndedError) => void) | undefined;
   ended = false;
-  /** It became ready. */
-  served = false;
+  /** Whether it ever became ready. */
+  wasReady = false;
   jobsDone = 0;
 
   constructor(spec: ProcessSpec) {
@@ -87,14 +97,14 @@ export class IsolatedProcess {
       process.execPath,
       [
         `--max-old-space-size=${heapMiB}`,
-        `--max-semi-space-size=${YOUNG_MIB}`,
+        `--max-semi-space-size=${SEMI_SPACE_MIB}`,
         '--disable-warning=ExperimentalWarning',
         CHILD_ENTRY,
         spec.module.href,
       ],
       {
         stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-        // A process group of its own, so that one signal ends it and all that it started.
+        // Its own process group, so that one signal also ends its child processes.
         detached: true,
         env: spec.env,
       },
@@ -104,7 +114,7 @@ export class IsolatedProcess {
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-STDERR_TAIL);
     });
-    this.#out = new FrameWriter<Order>(socket);
+    this.#out = new FrameWriter<ParentMessage>(socket);
     this.#exited = new Promise((resolve) => {
       this.#child.once('error', (error) =>
         resolve(`could not start: ${'code' in error ? String(error.code) : error.name}`),
@@ -125,7 +135,7 @@ export class IsolatedProcess {
     });
   }
 
-  /** Why it is ended; undefined while nobody asked for it. */
+  /** The reason given to `end` or `retire`; undefined if neither was called. */
   get endReason(): EndReason | undefined {
     return this.#endReason;
   }
@@ -134,7 +144,7 @@ export class IsolatedProcess {
     return this.#child.pid;
   }
 
-  /** The engine's own last words where it died of itself (never a library's text, which could quote the document). */
+  /** V8's `FATAL ERROR` line, if V8 aborted. Other output is not returned, because a library may quote the document. */
   get fatalMessage(): string | undefined {
     return this.#stderr
       .split('\n')
@@ -152,16 +162,16 @@ export class IsolatedProcess {
 
   async #read(socket: Duplex, isReady: () => void): Promise<void> {
     try {
-      for await (const frame of readFrames<Report>(socket)) {
+      for await (const frame of readFrames<ProcessMessage>(socket)) {
         const report = frame.header;
         if (report.type === 'ready') {
-          this.served = true;
+          this.wasReady = true;
           isReady();
         } else if (report.type === 'result') await this.#onResult?.(frame);
         else {
           const { call, queue, job } = report;
           const started = () => void this.#out.send({ type: 'started', call }).catch(() => undefined);
-          void this.#onCall?.(queue, job, await collectBody(frame), started)
+          void this.#onCall?.(queue, job, await readBody(frame), started)
             .then((answer) =>
               this.#out.send(
                 answer.ok
@@ -179,8 +189,8 @@ export class IsolatedProcess {
   }
 
   /**
-   * Runs one job to its result.
-   * @throws ProcessEndedError where the process died or was ended; whatever `services.store` throws.
+   * Runs one job.
+   * @throws ProcessEndedError if the process exits before it sends a result; any error of `services.store`
    */
   async run<Stored>(input: JobInput, services: JobServices<Stored>): Promise<JobResult<Stored>> {
     await this.#ready;
@@ -196,8 +206,8 @@ export class IsolatedProcess {
           await services.store(frame.body).then(
             (payload) => resolve({ ok: true, reply: report.reply, payload }),
             (error: unknown) => {
-              // It ended inside its answer: its exit tells the caller why.
-              if (error instanceof PeerGoneError) this.end('crash');
+              // The process exited while it sent the result. Its exit handler rejects with the reason.
+              if (error instanceof PeerClosedError) this.end('crash');
               else reject(error as Error);
             },
           );
@@ -207,8 +217,9 @@ export class IsolatedProcess {
         this.#out
           .send({ type: 'job', job, deadline, volatile }, input.payload, input.payloadSize)
           .catch((error: unknown) => {
-            // Its exit tells the caller why it is gone. A payload that cannot be read breaks the frame, so the process goes too.
-            if (error instanceof PeerGoneError) return;
+            // If the process exited, its exit handler rejects with the reason. If the payload could not be read, the frame is incomplete and
+            // the process cannot be used again.
+            if (error instanceof PeerClosedError) return;
             this.end('worn');
             reject(error as Error);
           });
@@ -222,7 +233,7 @@ export class IsolatedProcess {
     }
   }
 
-  /** Asks the job to stop; `end` follows where it does not listen. */
+  /** Sends the job a cancel signal. Call `end` if the job ignores it. */
   cancel(): void {
     this.#out.send({ type: 'cancel' }).catch(() => undefined);
   }
@@ -231,13 +242,13 @@ export class IsolatedProcess {
     if (this.#child.pid !== undefined && residentMiB(this.#child.pid) > this.#memoryMiB) this.end('memory');
   }
 
-  /** Kills the process and all that it started, at once. */
+  /** Kills the process and its child processes immediately. */
   end(reason: EndReason): void {
     this.#endReason ??= reason;
     this.#signal('SIGKILL');
   }
 
-  /** Lets engines close, then ends it. */
+  /** Lets the worker close its engines, then kills the process group. */
   async retire(reason: EndReason, graceMs = 2_000): Promise<void> {
     this.#endReason ??= reason;
     this.#out.send({ type: 'exit' }).catch(() => undefined);
@@ -251,7 +262,7 @@ export class IsolatedProcess {
     try {
       process.kill(-this.#child.pid, signal);
     } catch {
-      // Already gone.
+      // The process group has already exited.
     }
   }
 }

@@ -1,7 +1,7 @@
-// A worker module that cannot be loaded, as a faulty installation would leave one.
+// A worker module that fails to start, like one from a broken installation.
 import type { JobHandler } from '../../../contract/jobs.ts';
 
 export const handle: JobHandler = async () => ({ reply: null });
 export async function warm(): Promise<void> {
-  throw new Error('no engine here');
+  throw new Error('the engine is not installed');
 }

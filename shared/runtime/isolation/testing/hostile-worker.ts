@@ -1,9 +1,9 @@
-// A worker module whose jobs misbehave in every way a conversion can, so that the isolation is tested against the real thing.
+// A worker module whose jobs fail in every way that a conversion can fail, for the tests of isolated processes.
 import { spawn } from 'node:child_process';
 import { ParseError } from '../../../contract/errors.ts';
 import type { JobHandler } from '../../../contract/jobs.ts';
 
-const hoard: Buffer[] = [];
+const leaked: Buffer[] = [];
 
 export const handle: JobHandler = async (job, payload, context) => {
   switch (job.requestId) {
@@ -12,7 +12,7 @@ export const handle: JobHandler = async (job, payload, context) => {
     case 'grow':
       return { reply: null, payload: Buffer.alloc(8 * 1024 * 1024, 7) };
     case 'refuse':
-      throw new ParseError('DOCUMENT_CORRUPT', 'no such luck');
+      throw new ParseError('DOCUMENT_CORRUPT', 'refused by the test worker');
     case 'throw':
       throw new TypeError('quotes the document: SECRET');
     case 'crash':
@@ -21,25 +21,29 @@ export const handle: JobHandler = async (job, payload, context) => {
     case 'spin':
       for (;;);
     case 'heap': {
-      const held: string[][] = [];
-      for (;;) held.push(new Array<string>(100_000).fill(`x${held.length}`));
+      const objects: string[][] = [];
+      for (;;) objects.push(new Array<string>(100_000).fill(`x${objects.length}`));
     }
     case 'buffers':
       for (;;) {
-        hoard.push(Buffer.alloc(16 * 1024 * 1024, 1));
+        leaked.push(Buffer.alloc(16 * 1024 * 1024, 1));
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
-    case 'obey':
-      return await new Promise((_, reject) =>
+    case 'wait-for-cancel': {
+      const cancelled = new Promise<never>((_, reject) =>
         context.signal.addEventListener('abort', () => reject(new ParseError('REQUEST_TIMEOUT'))),
       );
+      // The call tells the test that the handler runs.
+      const [output] = await Promise.all([context.call('ocr', job, payload), cancelled]);
+      return output;
+    }
     case 'grandchild': {
       const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
       return { reply: { pid: child.pid } };
     }
     case 'call':
       return await context.call('ocr', job, payload);
-    case 'call-told': {
+    case 'call-started': {
       let started = 0;
       const { reply } = await context.call<object>('ocr', job, payload, () => {
         started += 1;
@@ -49,6 +53,6 @@ export const handle: JobHandler = async (job, payload, context) => {
     case 'call-large':
       return await context.call('ocr', job, Buffer.alloc(8 * 1024 * 1024, 7));
     default:
-      throw new Error('unknown order');
+      throw new Error('unknown test job');
   }
 };

@@ -1,4 +1,4 @@
-// Counts one attempt at one job in every metric that it belongs to.
+// Records one attempt at one job in every metric that covers it.
 import type { Delivery } from '../bus/bus.ts';
 import type { Job, OcrPage, QueueName, RecordHead } from '../contract/jobs.ts';
 import { PII_ENTITIES } from '../contract/options.ts';
@@ -17,12 +17,12 @@ import {
   redeliveries,
 } from './metrics.ts';
 
-export class JobMeter {
+export class JobMetrics {
   readonly #queue: QueueName;
   readonly #delivery: Delivery;
   readonly #startedAt = performance.now();
   #outcome = 'OK';
-  #empty = false;
+  #emptyPage = false;
 
   constructor(queue: QueueName, delivery: Delivery) {
     this.#queue = queue;
@@ -36,9 +36,9 @@ export class JobMeter {
     return this.#outcome;
   }
 
-  /** What an isolated process replies is not believed further than its shape goes. */
-  replied(job: Job, reply: unknown): void {
-    if (job.kind === 'ocr') this.#empty = (reply as Partial<OcrPage> | undefined)?.lines?.length === 0;
+  /** Records a reply. The reply comes from an isolated process that may be compromised, so every field is checked. */
+  recordReply(job: Job, reply: unknown): void {
+    if (job.kind === 'ocr') this.#emptyPage = (reply as Partial<OcrPage> | undefined)?.lines?.length === 0;
     if (job.kind !== 'redact') return;
     const counts = (reply as Partial<RecordHead> | undefined)?.metadata?.piiRedactions;
     if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) return;
@@ -48,11 +48,11 @@ export class JobMeter {
     }
   }
 
-  failed(code: string): void {
+  recordFailure(code: string): void {
     this.#outcome = codeLabel(code);
   }
 
-  end(job: Job): void {
+  recordEnd(job: Job): void {
     const queue = this.#queue;
     const outcome = this.#outcome;
     const seconds = (performance.now() - this.#startedAt) / 1_000;
@@ -66,7 +66,7 @@ export class JobMeter {
       conversions.inc({ format, outcome });
       conversionDuration.observe({ format }, seconds);
     } else if (job.kind === 'ocr') {
-      ocrPages.inc({ outcome: this.#empty ? 'EMPTY' : outcome });
+      ocrPages.inc({ outcome: this.#emptyPage ? 'EMPTY' : outcome });
       ocrPageDuration.observe(seconds);
     }
   }

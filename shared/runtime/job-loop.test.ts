@@ -1,0 +1,250 @@
+// Tests a job's path from a requester over a bus to an isolated process and back: payloads, errors, deadlines and cleanup.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Bus, BusUnavailableError, type PayloadRef, type PayloadStore, type Transport } from '../bus/bus.ts';
+import { createMemoryTransport } from '../bus/memory.ts';
+import { ParseError } from '../contract/errors.ts';
+import type { Job } from '../contract/jobs.ts';
+import { TRANSPORT_LIMITS } from '../contract/limits.ts';
+import { dispatch } from './dispatch.ts';
+import { type JobLoop, startJobLoop } from './job-loop.ts';
+import { createLogger } from './log.ts';
+import { deletePayload, openPayload, payloadSize, readPayload, storeBytes, storePayload } from './payload.ts';
+
+const log = createLogger({ logLevel: 'silent' }, 'test');
+const job = (requestId: string): Job => ({
+  kind: 'ocr',
+  requestId,
+  pageNumber: 1,
+  width: 1,
+  height: 1,
+  dpi: 72,
+  languages: [],
+});
+const dueIn = (ms = 30_000) => ({ deadline: Date.now() + ms, volatile: false });
+
+describe('a job loop', () => {
+  let transport: Transport;
+  let loop: JobLoop;
+  before(async () => {
+    transport = createMemoryTransport();
+    loop = await startJobLoop({
+      transport,
+      queue: 'html',
+      module: new URL('./isolation/testing/hostile-worker.ts', import.meta.url),
+      concurrency: 2,
+      log,
+      warm: true,
+    });
+  });
+  after(async () => {
+    await loop.drain();
+    await transport.close();
+  });
+
+  for (const [name, size] of [
+    ['an inline', 1_000],
+    ['a stored', TRANSPORT_LIMITS.inlinePayloadBytes * 5 + 3],
+  ] as const)
+    test(`sends ${name} payload to the worker and returns it unchanged`, async () => {
+      const bytes = Buffer.alloc(size, 'payload ');
+      const sent = await storeBytes(transport.payloads, bytes, { volatile: false });
+      const result = await dispatch<{ size: number }>(transport, 'html', job('echo'), sent, dueIn());
+      assert.equal(result.reply.size, size);
+      assert.deepEqual(Buffer.from(await readPayload(transport.payloads, result.payload)), bytes);
+      await deletePayload(transport.payloads, sent);
+      await deletePayload(transport.payloads, result.payload);
+      if ('ref' in sent) await assert.rejects(readPayload(transport.payloads, sent));
+    });
+
+  test("rejects with the worker's error code and message", async () => {
+    await assert.rejects(
+      dispatch(transport, 'html', job('refuse'), { inline: new Uint8Array(0) }, dueIn()),
+      (error) =>
+        error instanceof ParseError &&
+        error.code === 'DOCUMENT_CORRUPT' &&
+        error.message === 'refused by the test worker',
+    );
+  });
+
+  test('rejects with REQUEST_TIMEOUT at the deadline and runs the next job', async () => {
+    await assert.rejects(
+      dispatch(transport, 'html', job('spin'), { inline: new Uint8Array(0) }, dueIn(700)),
+      (error) => error instanceof ParseError && error.code === 'REQUEST_TIMEOUT',
+    );
+    assert.ok(await dispatch(transport, 'html', job('echo'), { inline: new Uint8Array(0) }, dueIn()));
+  });
+
+  test('deletes the stored result of a job whose requester left before the result was sent', async () => {
+    const inner = transport.payloads;
+    const requester = new AbortController();
+    const left = Promise.withResolvers<void>();
+    const refs: PayloadRef[] = [];
+    const payloads: PayloadStore = {
+      get: (ref) => inner.get(ref),
+      delete: (ref) => inner.delete(ref),
+      close: () => inner.close(),
+      put: async (source, options) => {
+        const ref = await inner.put(source, options);
+        refs.push(ref);
+        requester.abort();
+        await left.promise;
+        return ref;
+      },
+    };
+    const slow = createMemoryTransport();
+    const slowLoop = await startJobLoop({
+      transport: { ...slow, bus: slow.bus, state: slow.state, payloads },
+      queue: 'html',
+      module: new URL('./isolation/testing/hostile-worker.ts', import.meta.url),
+      concurrency: 1,
+      log,
+      warm: true,
+    });
+    const options = { ...dueIn(), signal: requester.signal };
+    await assert.rejects(dispatch(slow, 'html', job('grow'), { inline: new Uint8Array(0) }, options), {
+      name: 'CancelledError',
+    });
+    left.resolve();
+    await slowLoop.drain();
+    assert.equal(refs.length, 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    await assert.rejects(inner.get(refs[0]!));
+    await slow.close();
+  });
+
+  test('storeBytes retries while the store is unavailable and rejects when `until` is near', async () => {
+    const bytes = Buffer.alloc(TRANSPORT_LIMITS.inlinePayloadBytes * 3, 9);
+    const inner = transport.payloads;
+    let failures = 2;
+    const payloads: PayloadStore = {
+      get: (ref, options) => inner.get(ref, options),
+      delete: (ref) => inner.delete(ref),
+      close: () => inner.close(),
+      put: async (source, options) => {
+        if (failures-- > 0) throw new BusUnavailableError('store unavailable');
+        return inner.put(source, options);
+      },
+    };
+    const stored = await storeBytes(payloads, bytes, { volatile: false, until: Date.now() + 60_000 });
+    assert.deepEqual(Buffer.from(await readPayload(inner, stored)), bytes);
+    await deletePayload(inner, stored);
+    failures = Number.POSITIVE_INFINITY;
+    for (const until of [Date.now() + 300, undefined])
+      await assert.rejects(storeBytes(payloads, bytes, { volatile: false, ...(until ? { until } : {}) }), {
+        name: 'BusUnavailableError',
+      });
+  });
+
+  test('rejects with SERVICE_UNAVAILABLE and a retry delay if no worker serves the queue', async () => {
+    await assert.rejects(
+      dispatch(transport, 'csv', job('echo'), { inline: new Uint8Array(0) }, dueIn(300)),
+      (error) =>
+        error instanceof ParseError && error.code === 'SERVICE_UNAVAILABLE' && (error.retryAfterSeconds ?? 0) >= 1,
+    );
+  });
+
+  test('frees the slot of a job whose requester leaves while it runs', async () => {
+    const requester = new AbortController();
+    const options = { ...dueIn(), signal: requester.signal, onStarted: () => requester.abort() };
+    await assert.rejects(dispatch(transport, 'html', job('spin'), { inline: new Uint8Array(0) }, options), {
+      name: 'CancelledError',
+    });
+    const both = await Promise.all(
+      [1, 2].map(() => dispatch(transport, 'html', job('echo'), { inline: new Uint8Array(0) }, dueIn())),
+    );
+    assert.equal(both.length, 2);
+  });
+});
+
+describe('a job loop whose payload store becomes unavailable during a job', () => {
+  let transport: Transport;
+  let loop: JobLoop;
+  before(async () => {
+    // Messages arrive, but the payload store fails: the connection broke between the two.
+    const { bus, payloads, ...rest } = createMemoryTransport();
+    const fail = () => Promise.reject(new BusUnavailableError('the payload could not be stored'));
+    // The worker gets an earlier deadline than the requester, so that its retries end long before the requester stops waiting.
+    const early: Bus = {
+      request: (...args) => bus.request(...args),
+      serve: (queue, { concurrency, handler }) =>
+        bus.serve(queue, {
+          concurrency,
+          handler: (delivery) => handler({ ...delivery, deadline: Date.now() + 2_000 }),
+        }),
+      workers: (queue) => bus.workers(queue),
+      depth: (queue) => bus.depth(queue),
+      connected: () => bus.connected(),
+      close: () => bus.close(),
+    };
+    transport = {
+      ...rest,
+      bus: early,
+      payloads: { put: fail, get: fail, delete: fail, close: () => payloads.close() },
+    };
+    loop = await startJobLoop({
+      transport,
+      queue: 'html',
+      module: new URL('./isolation/testing/hostile-worker.ts', import.meta.url),
+      concurrency: 1,
+      log,
+      warm: false,
+    });
+  });
+  after(async () => {
+    await loop.drain();
+    await transport.close();
+  });
+
+  const large = { ref: { id: 'missing.missing', size: 1_000_000, volatile: false } };
+  for (const [name, order, payload] of [
+    ['the payload cannot be read', 'echo', large],
+    ['the answer cannot be stored', 'grow', { inline: new Uint8Array(0) }],
+    ['the payload of a call to another service cannot be stored', 'call-large', { inline: new Uint8Array(0) }],
+  ] as const)
+    test(`rejects with SERVICE_UNAVAILABLE and a retry delay when ${name}`, async () => {
+      await assert.rejects(dispatch(transport, 'html', job(order), payload, dueIn()), (error) => {
+        assert.ok(error instanceof ParseError);
+        assert.equal(error.code, 'SERVICE_UNAVAILABLE');
+        assert.ok((error.retryAfterSeconds ?? 0) >= 1);
+        return true;
+      });
+    });
+});
+
+describe('storePayload', () => {
+  const transport = createMemoryTransport();
+  after(() => transport.close());
+  async function* parts(count: number, size: number, failAt = -1): AsyncGenerator<Uint8Array> {
+    for (let part = 0; part < count; part += 1) {
+      if (part === failAt) throw new Error('the source failed');
+      yield Buffer.alloc(size, part + 1);
+    }
+  }
+
+  for (const [name, count, size] of [
+    ['of no bytes', 0, 0],
+    ['smaller than the inline limit', 3, 1_000],
+    ['exactly at the inline limit', 1, TRANSPORT_LIMITS.inlinePayloadBytes],
+    ['just over the inline limit', 2, TRANSPORT_LIMITS.inlinePayloadBytes / 2 + 1],
+    ['far over the inline limit', 40, 100_000],
+  ] as const)
+    test(`a payload ${name} is read back unchanged`, async () => {
+      const stored = await storePayload(transport.payloads, parts(count, size), { volatile: false });
+      assert.equal(payloadSize(stored), count * size);
+      assert.equal('inline' in stored, count * size <= TRANSPORT_LIMITS.inlinePayloadBytes);
+      const streamed: Uint8Array[] = [];
+      for await (const chunk of await openPayload(transport.payloads, stored)) streamed.push(Buffer.from(chunk));
+      const expected: Uint8Array[] = [];
+      for await (const chunk of parts(count, size)) expected.push(chunk);
+      assert.ok(Buffer.concat(streamed).equals(Buffer.concat(expected)));
+    });
+
+  test('rejects with the error of the source, before and after the inline limit', async () => {
+    await assert.rejects(storePayload(transport.payloads, parts(3, 100, 1), { volatile: false }), /the source failed/);
+    await assert.rejects(
+      storePayload(transport.payloads, parts(40, 100_000, 30), { volatile: false }),
+      /the source failed/,
+    );
+  });
+});
