@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '#shared/runtime/log.ts';
 import { httpDuration, httpInFlight, httpRequests, methodLabel, type RouteLabel } from '#shared/runtime/metrics.ts';
-import { type Span, startSpan } from '#shared/runtime/traces.ts';
+import type { Span } from '#shared/runtime/traces/span.ts';
+import { startSpan } from '#shared/runtime/traces.ts';
 import { contextOf, type RequestContext } from './context.ts';
 
 /** Asked by the platform every few seconds: counted, but not traced, not logged, and no work in flight. */

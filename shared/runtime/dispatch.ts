@@ -14,7 +14,8 @@ import { ParseError } from '../contract/errors.ts';
 import type { Job, JobOutcome, QueueName } from '../contract/jobs.ts';
 import { deadLetters, queueLabel } from './metrics.ts';
 import type { JobPayload } from './payload.ts';
-import { inSpan, type TraceCarrier } from './traces.ts';
+import type { TraceCarrier } from './traces/span.ts';
+import { inSpan } from './traces.ts';
 
 /** Header of a job message; the body is the inline payload. */
 export interface JobHeader {

@@ -22,7 +22,8 @@ import {
   storePayload,
 } from './payload.ts';
 import { sampleConnection } from './sampled-metrics.ts';
-import { type Span, type SpanAttributes, startSpan } from './traces.ts';
+import type { Span, SpanAttributes } from './traces/span.ts';
+import { startSpan } from './traces.ts';
 
 export interface JobLoopOptions {
   transport: Transport;

@@ -1,42 +1,7 @@
-// Spans of one trace from the HTTP request over the bus to the page that OCR reads; OpenTelemetry is loaded only where its standard variables turn it on.
+// Creates the spans of a trace from the HTTP request over the bus to the OCR of a page. Loads OpenTelemetry only if its standard variables turn tracing on.
 import { ParseError } from '../contract/errors.ts';
 import type { TracingConfig } from './config.ts';
-
-/** Short facts that are no content: names of queues and formats, codes, numbers. Never a file's name, a text, a key. */
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
-
-/** W3C Trace Context, as it travels in headers. */
-export interface TraceCarrier {
-  traceparent?: string;
-  tracestate?: string;
-}
-
-export interface SpanOptions {
-  kind?: 'server' | 'producer' | 'consumer';
-  attributes?: SpanAttributes;
-  /** Where the trace comes from, for a span whose parent is another process's; without one the span that is being worked on. */
-  from?: TraceCarrier;
-}
-
-export interface Span {
-  /** Runs work as a part of this span: spans begun in it are its children, log lines carry its ids. */
-  run<T>(work: () => T): T;
-  /** What goes with a message, so that who takes it makes children of this span. */
-  carrier(): TraceCarrier | undefined;
-  rename(name: string): void;
-  set(attributes: SpanAttributes): void;
-  /** @param fault code of the error that it ended in */
-  end(fault?: string): void;
-}
-
-/** What makes spans, where tracing is on. */
-export interface Tracer {
-  start(name: string, options: SpanOptions): Span;
-  /** Ids of the span that is being worked on. */
-  current(): { trace_id: string; span_id: string } | undefined;
-  /** Sends what is left, for a moment at most. */
-  end(): Promise<void>;
-}
+import type { Span, SpanOptions, Tracer } from './traces/span.ts';
 
 const NO_SPAN: Span = {
   run: (work) => work(),
@@ -50,9 +15,10 @@ const NO_FIELDS = {};
 let tracer: Tracer | undefined;
 
 /**
- * Turns tracing on where the configuration asks for it, for the whole process.
- * @param service name of the service, for `service.name` where no variable names one
- * @returns ends it: sends what is left, for a moment at most, and never throws
+ * Turns tracing on for this process if the configuration enables it.
+ * @param service value of `service.name` if no variable sets it
+ * @param warn called at most once a minute while spans cannot be sent
+ * @returns stops tracing; see `Tracer.end`
  */
 export async function startTracing(
   config: TracingConfig | undefined,
@@ -69,12 +35,12 @@ export async function startTracing(
   };
 }
 
-/** Begins a span; its `end` must be called. Costs nothing where tracing is off. */
+/** Starts a span; call its `end`. Does nothing if tracing is off. */
 export function startSpan(name: string, options: SpanOptions = {}): Span {
   return tracer?.start(name, options) ?? NO_SPAN;
 }
 
-/** Runs work as a span of its own, ended with the work. */
+/** Runs `work` in a new span, and ends the span when the work is done or fails. */
 export async function inSpan<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T> {
   if (!tracer) return work(NO_SPAN);
   const span = startSpan(name, options);
@@ -88,7 +54,7 @@ export async function inSpan<T>(name: string, options: SpanOptions, work: (span:
   }
 }
 
-/** `trace_id` and `span_id` for a log line; empty where tracing is off or nothing is being worked on. */
+/** `trace_id` and `span_id` for a log line; empty if no span is active. */
 export function traceFields(): object {
   return tracer?.current() ?? NO_FIELDS;
 }

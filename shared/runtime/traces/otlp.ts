@@ -1,4 +1,4 @@
-// OpenTelemetry's tracer behind our spans, sending OTLP over HTTP; loaded only where tracing is on.
+// Implements tracing with OpenTelemetry, which sends spans as OTLP over HTTP; loaded only if tracing is on.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Context,
@@ -32,13 +32,13 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { TracingConfig } from '../config.ts';
 import { productVersion } from '../metrics.ts';
-import type { Span, SpanOptions, TraceCarrier, Tracer } from '../traces.ts';
+import type { Span, SpanAttributes, TraceCarrier, Tracer } from './span.ts';
 
-/** How long an end waits for a collector that may be away. */
-const END_MS = 2_000;
-/** A collector that is away is told of once in this time. */
-const WARN_EVERY_MS = 60_000;
-/** UTF-16 code units of an attribute; ours are shorter, and a client's request id is bounded too. */
+/** Longest wait at the end of the process for a collector that may not respond. */
+const SHUTDOWN_MS = 2_000;
+/** Least time between two warnings that spans cannot be sent. */
+const WARN_INTERVAL_MS = 60_000;
+/** Longest attribute value, in UTF-16 code units. */
 const ATTRIBUTE_LENGTH = 256;
 
 const KINDS = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER } as const;
@@ -78,24 +78,24 @@ class RecordedSpan implements Span {
     this.#span.updateName(name);
   }
 
-  set(attributes: NonNullable<SpanOptions['attributes']>): void {
+  set(attributes: SpanAttributes): void {
     this.#span.setAttributes(attributes);
   }
 
-  end(fault?: string): void {
-    if (fault !== undefined) {
-      this.#span.setAttribute('error.type', fault);
+  end(error?: string): void {
+    if (error !== undefined) {
+      this.#span.setAttribute('error.type', error);
       this.#span.setStatus({ code: SpanStatusCode.ERROR });
     }
     this.#span.end();
   }
 }
 
-/** Starts the SDK. The exporter reads the OTEL_EXPORTER_OTLP_ variables itself. */
+/** Starts the OpenTelemetry SDK. Its exporter reads the OTEL_EXPORTER_OTLP_ variables itself. */
 export function createTracer(config: TracingConfig, service: string, warn: (problem: string) => void): Tracer {
   let warnedAt = Number.NEGATIVE_INFINITY;
   setGlobalErrorHandler((error) => {
-    if (performance.now() - warnedAt < WARN_EVERY_MS) return;
+    if (performance.now() - warnedAt < WARN_INTERVAL_MS) return;
     warnedAt = performance.now();
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     warn(`traces could not be sent${code}`);
@@ -133,7 +133,7 @@ export function createTracer(config: TracingConfig, service: string, warn: (prob
       return span && { trace_id: span.traceId, span_id: span.spanId };
     },
     async end() {
-      await Promise.race([provider.shutdown().catch(() => undefined), sleep(END_MS, undefined, { ref: false })]);
+      await Promise.race([provider.shutdown().catch(() => undefined), sleep(SHUTDOWN_MS, undefined, { ref: false })]);
     },
   };
 }
