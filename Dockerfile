@@ -53,6 +53,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log
 USER 10001:10001
 
+# BEGIN services (`npm run k8s` writes these stages from shared/contract/services.ts)
 FROM system AS pdf
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=source /app ./
@@ -101,3 +102,4 @@ COPY --from=source /app ./
 LABEL org.opencontainers.image.title="parsemesh-gateway"
 EXPOSE 8080
 CMD ["gateway"]
+# END services

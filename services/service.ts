@@ -1,6 +1,6 @@
 // `npm run service -- NAME`: one service of the mesh against NATS_URL, as each pod of the chart runs it.
 import { connectNats } from '#shared/bus/nats.ts';
-import type { QueueName } from '#shared/contract/jobs.ts';
+import { isQueueName, SERVICE_NAMES } from '#shared/contract/services.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
 import { type Readiness, startOpsServer } from '#shared/runtime/health.ts';
@@ -9,9 +9,7 @@ import { createLogger } from '#shared/runtime/log.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
 import { checkServerLanguages } from './ocr/engines.ts';
-import { SERVICE_NAMES, WORKERS } from './registry.ts';
-
-const isQueue = (name: string): name is QueueName => Object.hasOwn(WORKERS, name);
+import { workerModule } from './registry.ts';
 
 async function main(name: string): Promise<void> {
   const config = readConfig();
@@ -21,7 +19,7 @@ async function main(name: string): Promise<void> {
   const log = createLogger(config, name);
   const endTracing = await startTracing(config.tracing, `parsemesh-${name}`, (problem) => log.warn(problem));
   const transport = await connectNats({ url: config.natsUrl, name: `parsemesh-${name}`, log });
-  if (!isQueue(name)) {
+  if (!isQueueName(name)) {
     const gateway = await startGateway({ config, log, transport });
     drainOnSignal(
       async () => {
@@ -46,7 +44,7 @@ async function main(name: string): Promise<void> {
   const loop = await startJobLoop({
     transport,
     queue: name,
-    module: WORKERS[name],
+    module: workerModule(name),
     concurrency: config.concurrency[name],
     log,
     warm: true,

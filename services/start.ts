@@ -1,5 +1,6 @@
 // `npm start`: every service in one process group on the in-memory bus, and the three lines a newcomer needs.
 import { createMemoryTransport } from '#shared/bus/memory.ts';
+import { QUEUE_NAMES } from '#shared/contract/services.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
 import { setHeapGrowth } from '#shared/runtime/gc/heap-growth.ts';
@@ -8,7 +9,7 @@ import { createLogger } from '#shared/runtime/log.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
 import { checkServerLanguages } from './ocr/engines.ts';
-import { QUEUES, WORKERS } from './registry.ts';
+import { workerModule } from './registry.ts';
 
 async function main(): Promise<void> {
   setHeapGrowth(1);
@@ -18,11 +19,11 @@ async function main(): Promise<void> {
   const endTracing = await startTracing(config.tracing, 'parsemesh', (problem) => log.warn(problem));
   const transport = createMemoryTransport();
   const loops = await Promise.all(
-    QUEUES.map((queue) =>
+    QUEUE_NAMES.map((queue) =>
       startJobLoop({
         transport,
         queue,
-        module: WORKERS[queue],
+        module: workerModule(queue),
         concurrency: config.concurrency[queue],
         log,
         warm: false,

@@ -12,7 +12,8 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import { MEMORY_LIMITS_MIB, REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { QUEUE_NAMES } from '#shared/contract/services.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
 import type { Logger } from '#shared/runtime/log.ts';
@@ -51,8 +52,6 @@ export interface Gateway {
   /** Lingers (`drainLingerMs`), refuses new work, finishes what runs, closes the listeners. */
   drain(): Promise<void>;
 }
-
-const QUEUES = Object.keys(MEMORY_LIMITS_MIB);
 
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -171,7 +170,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   );
   collectProcessMetrics();
   initGatewayMetrics();
-  const endShowing = [sampleConnection(transport.bus), sampleQueues(transport.bus, QUEUES)];
+  const endShowing = [sampleConnection(transport.bus), sampleQueues(transport.bus, QUEUE_NAMES)];
 
   const open = (table: Record<string, Route>): Server => {
     const app = createApp(table, log);

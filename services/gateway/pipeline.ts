@@ -1,8 +1,9 @@
 // The way of one document over the bus: converted, redacted where asked, enriched where asked; each stage's payload is let go when the next has answered.
 import type { Transport } from '#shared/bus/bus.ts';
-import type { ConvertJob, EnrichJob, Job, QueueName, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
+import type { ConvertJob, EnrichJob, Job, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
 import type { FieldName } from '#shared/contract/response.ts';
+import type { QueueName } from '#shared/contract/services.ts';
 import { dispatch } from '#shared/runtime/dispatch.ts';
 import { deletePayload, type JobPayload } from '#shared/runtime/payload.ts';
 import type { Upload } from './upload/receive.ts';

@@ -1,21 +1,20 @@
-// The one table of file formats: what is accepted, by which extension, MIME type and magic bytes it is known, and which service reads it.
-
-export type ConverterName = 'pdf' | 'office' | 'html' | 'csv';
+// The table of file formats: extension, MIME types, container and the service that converts the format.
+import type { ConverterName } from './services.ts';
 
 /**
- * How the first bytes tell a family of formats apart.
- * `zip`, `ole` (compound file binary), `rtf`, `pdf` have magic bytes; `markup` and `text` are told by content.
+ * The kind of file that a format is stored in. `zip`, `ole` (compound file binary), `rtf` and `pdf` start with magic bytes; `markup` and
+ * `text` are detected by their content.
  */
 export type Container = 'pdf' | 'zip' | 'ole' | 'rtf' | 'markup' | 'text';
 
 export interface FormatRow {
-  /** With the dot, lower case. */
+  /** Lower case, with the dot. */
   extension: `.${string}`;
-  /** The first is the one that answers carry in `metadata.contentType`; the rest are accepted as a part's content type. */
+  /** Responses contain the first one in `metadata.contentType`. All are accepted as the content type of the uploaded part. */
   mimeTypes: readonly [string, ...string[]];
   container: Container;
   service: ConverterName;
-  /** Plain name for error messages and `/v2/parse/formats`. */
+  /** Name of the format in error messages and in `/v2/parse/formats`. */
   label: string;
 }
 
@@ -138,12 +137,12 @@ export const EXTENSIONS: readonly Extension[] = FORMATS.map((row) => row.extensi
 
 const BY_EXTENSION: ReadonlyMap<string, FormatRow> = new Map(FORMATS.map((row) => [row.extension, row]));
 
-/** The row of an extension (with the dot, any case), or undefined where it is not served. */
+/** The row of an extension (with the dot, in any case), or undefined if the format is not supported. */
 export function formatByExtension(extension: string): FormatRow | undefined {
   return BY_EXTENSION.get(extension.toLowerCase());
 }
 
-/** The first row that a MIME type (parameters and case ignored) names, or undefined. */
+/** The first row with this MIME type (parameters and case are ignored), or undefined. */
 export function formatByMimeType(contentType: string): FormatRow | undefined {
   const mime = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return FORMATS.find((row) => row.mimeTypes.some((known) => known.toLowerCase() === mime));

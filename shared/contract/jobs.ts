@@ -1,12 +1,9 @@
-// The messages that services exchange over the bus, and the shape of the code that answers one.
-
+// Declares the messages that services exchange over the bus, and the interface of the code that answers them.
 import type { ErrorRecord } from './errors.ts';
-import type { Container, ConverterName } from './formats.ts';
+import type { Container } from './formats.ts';
 import type { JsonFormat, PdfOptions, RedactOptions } from './options.ts';
 import type { FieldName } from './response.ts';
-
-/** Queues are named after the service that serves them. */
-export type QueueName = ConverterName | 'ocr' | 'pii' | 'enrich';
+import type { QueueName } from './services.ts';
 
 /** What of the options a converter and the render pipeline need. */
 export interface RenderOptions {

@@ -2,12 +2,12 @@
 import { ParseError } from '../contract/errors.ts';
 import {
   type Container,
-  type ConverterName,
   EXTENSIONS,
   type FormatRow,
   formatByExtension,
   formatByMimeType,
 } from '../contract/formats.ts';
+import type { ConverterName } from '../contract/services.ts';
 import { byteOrderMark, decodeText, utf16ByNulls } from './charset.ts';
 
 export interface DetectInput {

@@ -1,9 +1,10 @@
-// Holds what the environment means, and that hostile bytes are read without the keys of the house.
+// Tests how environment variables are read, and which of them an isolated process receives.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConfigError, conversionEnvironment, readConfig } from './config.ts';
+import { QUEUE_NAMES, WORKER_SERVICES } from '../contract/services.ts';
+import { ConfigError, conversionEnvironment, environmentSchema, readConfig } from './config.ts';
 
-test('an empty environment is the defaults of the documentation', () => {
+test('readConfig returns the defaults for an empty environment', () => {
   const config = readConfig({ PORT: '' });
   assert.equal(config.host, '127.0.0.1');
   assert.equal(config.port, 8080);
@@ -12,7 +13,7 @@ test('an empty environment is the defaults of the documentation', () => {
   assert.ok(config.concurrency.pdf >= 1);
 });
 
-test('a wrong variable stops the start with its name', () => {
+test('readConfig throws a ConfigError that names the invalid variable', () => {
   for (const env of [
     { PORT: '99999' },
     { PORT: 'http' },
@@ -27,7 +28,7 @@ test('a wrong variable stops the start with its name', () => {
     );
 });
 
-test('a model is an address without its last slash, and a name', () => {
+test('readConfig removes the trailing slash of LLM_BASE_URL', () => {
   assert.deepEqual(readConfig({ LLM_BASE_URL: 'http://m/v1/', LLM_MODEL: 'small' }).llm, {
     baseUrl: 'http://m/v1',
     apiKey: undefined,
@@ -35,9 +36,25 @@ test('a model is an address without its last slash, and a name', () => {
   });
 });
 
-test('an isolated process gets what its work needs and no key of another', () => {
+test('conversionEnvironment passes only the variables of the service', () => {
   const env = { PATH: '/bin', API_KEY: 'k', NATS_URL: 'nats://u:p@h', LLM_API_KEY: 'l', OCR_LANGUAGES: 'deu' };
   assert.deepEqual(conversionEnvironment('pdf', env), { PATH: '/bin', OCR_LANGUAGES: 'deu' });
   assert.deepEqual(conversionEnvironment('enrich', env), { PATH: '/bin', LLM_API_KEY: 'l' });
   assert.deepEqual(conversionEnvironment('html', env), { PATH: '/bin' });
+});
+
+for (const queue of QUEUE_NAMES)
+  test(`the table of services gives ${queue} only variables that the configuration declares`, () => {
+    const declared = Object.keys(environmentSchema.shape);
+    assert.deepEqual(
+      WORKER_SERVICES[queue].variables.filter((name) => !declared.includes(name)),
+      [],
+    );
+  });
+
+test('readConfig reads the concurrency of each service and multiplies the default by the cores', () => {
+  const defaults = readConfig({}).concurrency;
+  assert.equal(defaults.enrich, 4 * defaults.html);
+  assert.deepEqual(Object.keys(defaults), QUEUE_NAMES);
+  assert.equal(readConfig({ OFFICE_CONCURRENCY: '7' }).concurrency.office, 7);
 });

@@ -1,17 +1,17 @@
-// Every environment variable the product reads, typed and checked in one place; docs/configuration.md is written from this table.
+// Declares and validates every environment variable of the product; docs/configuration.md is generated from it.
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { QueueName } from '../contract/jobs.ts';
+import { byQueue, QUEUE_NAMES, type QueueName, WORKER_SERVICES } from '../contract/services.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1).max(256);
 const url = z.url({ protocol: /^https?$/ });
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** OTEL_TRACES_SAMPLER, as the OpenTelemetry specification names them. */
-export const TRACE_SAMPLERS = [
+/** Values of OTEL_TRACES_SAMPLER (OpenTelemetry specification, "General SDK Configuration"). */
+const TRACE_SAMPLERS = [
   'always_on',
   'always_off',
   'traceidratio',
@@ -20,127 +20,162 @@ export const TRACE_SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 
-/** Variables by name. `meta` holds what the documentation says of each. */
+type ConcurrencyVariable = `${Uppercase<QueueName>}_CONCURRENCY`;
+const concurrencyVariable = (queue: QueueName) => `${queue.toUpperCase()}_CONCURRENCY` as ConcurrencyVariable;
+
+const concurrencyVariables = Object.fromEntries(
+  QUEUE_NAMES.map((queue) => {
+    const { jobsPerCore } = WORKER_SERVICES[queue];
+    const description = `Jobs that one ${queue} worker runs at once (default: ${jobsPerCore} for each CPU core).`;
+    return [concurrencyVariable(queue), count.optional().meta({ description })];
+  }),
+) as Record<ConcurrencyVariable, z.ZodOptional<typeof count>>;
+
+/** Each variable with its type, its default and, in `meta`, its description for the documentation. */
 export const environmentSchema = z.object({
-  HOST: z.string().default('127.0.0.1').meta({ description: 'Address the API listens on.' }),
-  PORT: port.default(8080).meta({ description: 'Port of the API; 0 picks a free one.' }),
+  HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the API listens on.' }),
+  PORT: port.default(8080).meta({ description: 'Port of the API; 0 picks a free port.' }),
   OPS_PORT: port
     .optional()
-    .meta({ description: 'Moves /livez, /readyz and /metrics to a port of their own; gives a worker service one.' }),
-  OPS_HOST: z.string().optional().meta({ description: 'Address of the operations port (default: HOST).' }),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').meta({ description: 'Least severe level that is logged.' }),
+    .meta({
+      description:
+        'Port for /livez, /readyz and /metrics (default: the gateway serves them on PORT, a worker service does not serve them).',
+    }),
+  OPS_HOST: z.string().optional().meta({ description: 'Address that OPS_PORT listens on (default: HOST).' }),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').meta({ description: 'Least severe level that the log contains.' }),
   KEYS_FILE: z
     .string()
     .default('.parsemesh/keys.json')
-    .meta({ description: 'Hashed API keys and their plans; watched.' }),
-  API_KEY: z.string().min(8).optional().meta({ description: 'Value of the key made on the first start, for tests.' }),
+    .meta({
+      description: 'File with the hashed API keys and their plans; the gateway reads it again when it changes.',
+    }),
+  API_KEY: z
+    .string()
+    .min(8)
+    .optional()
+    .meta({ description: 'Value of the API key that the first start creates, for tests (default: a random value).' }),
   KEYS_SOURCE: z
     .enum(['file', 'kubernetes'])
     .default('file')
-    .meta({ description: 'Where API keys come from: KEYS_FILE, or labelled Secrets of a cluster (docs/keys.md).' }),
+    .meta({
+      description:
+        'Where the gateway reads API keys: `file` is KEYS_FILE, `kubernetes` is labelled Secrets of a cluster (docs/keys.md).',
+    }),
   KEYS_NAMESPACE: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/)
     .optional()
-    .meta({ description: 'Namespace of those Secrets (default: the pod’s own, or that of the kubeconfig’s context).' }),
+    .meta({
+      description:
+        'Namespace of the Secrets with API keys (default: the namespace of the pod or of the kubeconfig context).',
+    }),
   KEYS_SELECTOR: z
     .string()
     .default('parsemesh.dev/api-key=true')
-    .meta({ description: 'Label selector of those Secrets.' }),
+    .meta({ description: 'Label selector of the Secrets with API keys.' }),
   KUBECONFIG: z.string().optional().meta({
-    description: 'Kubeconfig file for those Secrets outside a cluster (default: ~/.kube/config); a pod needs none.',
+    description: 'Kubeconfig file to read the Secrets with, outside of a cluster (default: ~/.kube/config).',
   }),
   NATS_URL: z
     .string()
     .optional()
-    .meta({ description: 'NATS server with JetStream. Unset: everything in one process group on the in-memory bus.' }),
+    .meta({
+      description:
+        'URL of a NATS server with JetStream, for `npm run service`. `npm start` uses the in-memory bus instead.',
+    }),
   LLM_BASE_URL: url
     .optional()
-    .meta({ description: 'OpenAI-compatible endpoint for summary and json, up to and without /chat/completions.' }),
-  LLM_API_KEY: z.string().optional().meta({ description: 'Key for LLM_BASE_URL.' }),
-  LLM_MODEL: z.string().optional().meta({ description: 'Model name for LLM_BASE_URL.' }),
-  PII_MODEL_URL: url.optional().meta({ description: 'HTTP endpoint of a PII model used instead of the built-in one.' }),
-  OCR_LANGUAGES: z.string().default('eng').meta({ description: 'Tesseract languages, joined by +.' }),
+    .meta({ description: 'Base URL of an OpenAI-compatible API for `summary` and `json`, without /chat/completions.' }),
+  LLM_API_KEY: z.string().optional().meta({ description: 'API key that is sent to LLM_BASE_URL.' }),
+  LLM_MODEL: z.string().optional().meta({ description: 'Name of the model at LLM_BASE_URL; required with it.' }),
+  PII_MODEL_URL: url.optional().meta({ description: 'URL of a PII model that replaces the built-in one.' }),
+  OCR_LANGUAGES: z
+    .string()
+    .default('eng')
+    .meta({ description: 'Tesseract languages that OCR reads by default, joined by `+`.' }),
   OCR_ENGINE: z.enum(['auto', 'native', 'wasm']).default('auto').meta({
     description:
-      'native: the tesseract (5 or later) that is installed. wasm: the one that the product brings along. auto: native where there is one, since both read alike and it takes four fifths of the processor time (`npm run bench -- ocr` prints both).',
+      '`native`: the installed tesseract program, version 5 or later. `wasm`: the Tesseract of the npm package. `auto`: native if it is installed, because it reads the same text with 20 % less CPU time (`npm run bench -- ocr` measures both).',
   }),
   TESSDATA_PREFIX: z
     .string()
     .optional()
-    .meta({ description: 'Folder with *.traineddata (default: where Debian puts it).' }),
+    .meta({ description: 'Folder with the *.traineddata files of Tesseract (default: the folder that Debian uses).' }),
   LIBREOFFICE_FOLDER: z
     .string()
     .optional()
-    .meta({ description: 'The `program` folder of LibreOffice (default: where Debian and others put it).' }),
-  PDF_CONCURRENCY: count.optional().meta({ description: 'Jobs the pdf service runs at once (default: the cores).' }),
-  OCR_CONCURRENCY: count.optional().meta({ description: 'Jobs the ocr service runs at once (default: the cores).' }),
-  OFFICE_CONCURRENCY: count
-    .optional()
-    .meta({ description: 'Jobs the office service runs at once (default: the cores).' }),
-  HTML_CONCURRENCY: count.optional().meta({ description: 'Jobs the html service runs at once (default: the cores).' }),
-  CSV_CONCURRENCY: count.optional().meta({ description: 'Jobs the csv service runs at once (default: the cores).' }),
-  PII_CONCURRENCY: count.optional().meta({ description: 'Jobs the pii service runs at once (default: the cores).' }),
-  ENRICH_CONCURRENCY: count
-    .optional()
-    .meta({ description: 'Jobs the enrich service runs at once (default: four a core; it mostly waits).' }),
+    .meta({ description: 'The `program` folder of LibreOffice (default: the folders that Linux distributions use).' }),
+  ...concurrencyVariables,
   DRAIN_TIMEOUT_MS: z.coerce
     .number()
     .int()
     .min(0)
     .max(3_600_000)
     .default(310_000)
-    .meta({ description: 'How long SIGTERM waits for running work.' }),
+    .meta({ description: 'Milliseconds that a process waits for running work after SIGTERM.' }),
   DRAIN_LINGER_MS: z.coerce.number().int().min(0).max(60_000).default(0).meta({
-    description: 'How long a gateway that is told to stop takes requests still, each the last of its connection.',
+    description:
+      'Milliseconds that a gateway still accepts requests after SIGTERM; it closes each connection after the response.',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: url.optional().meta({
     description:
-      'Turns traces on: an OTLP collector (HTTP, protobuf), up to and without /v1/traces. The other OTEL_EXPORTER_OTLP_ variables (HEADERS, TIMEOUT, COMPRESSION, CERTIFICATE ...) mean what the OpenTelemetry specification says.',
+      'Turns tracing on: base URL of an OTLP collector (HTTP, protobuf), without /v1/traces. The other OTEL_EXPORTER_OTLP_ variables (HEADERS, TIMEOUT, COMPRESSION, CERTIFICATE ...) work as in the OpenTelemetry specification.',
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url
     .optional()
-    .meta({ description: 'Turns traces on: the same, whole, with /v1/traces.' }),
+    .meta({ description: 'Turns tracing on: complete URL of the OTLP collector, with /v1/traces.' }),
   OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).optional().meta({
-    description: '`otlp` turns traces on (to http://localhost:4318 where no endpoint is named), `none` turns them off.',
+    description: '`otlp` turns tracing on (to http://localhost:4318 if no endpoint is set), `none` turns it off.',
   }),
-  OTEL_SDK_DISABLED: z.string().optional().meta({ description: '`true` turns traces off, whatever else is set.' }),
+  OTEL_SDK_DISABLED: z
+    .string()
+    .optional()
+    .meta({ description: '`true` turns tracing off, regardless of the other variables.' }),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
     .literal('http/protobuf')
     .optional()
-    .meta({ description: 'The one protocol that traces are sent by; another one stops the start.' }),
+    .meta({
+      description:
+        'Protocol of the OTLP exporter. Only this value is supported; the process does not start with another one.',
+    }),
   OTEL_SERVICE_NAME: z
     .string()
     .optional()
-    .meta({ description: '`service.name` of the traces (default: parsemesh-SERVICE, or parsemesh in one process).' }),
+    .meta({
+      description:
+        'Resource attribute `service.name` of the traces (default: `parsemesh-` and the service, or `parsemesh` for `npm start`).',
+    }),
   OTEL_RESOURCE_ATTRIBUTES: z
     .string()
     .optional()
-    .meta({ description: 'More of what the traces tell of their process: key=value, divided by commas.' }),
+    .meta({ description: 'More resource attributes of the traces: key=value pairs, separated by commas.' }),
   OTEL_TRACES_SAMPLER: z
     .enum(TRACE_SAMPLERS)
     .default('parentbased_always_on')
-    .meta({ description: 'Which traces are recorded, in the words of the OpenTelemetry specification.' }),
+    .meta({ description: 'Sampler of the traces, as in the OpenTelemetry specification.' }),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()
     .min(0)
     .max(1)
     .default(1)
-    .meta({ description: 'Share of traces that a `traceidratio` sampler records.' }),
+    .meta({ description: 'Share of traces, from 0 to 1, that a `traceidratio` sampler records.' }),
   OTEL_BSP_SCHEDULE_DELAY: z.coerce
     .number()
     .int()
     .min(1)
     .max(60_000)
     .default(5_000)
-    .meta({ description: 'Milliseconds between two sendings of traces.' }),
+    .meta({ description: 'Milliseconds between two exports of spans.' }),
   OTEL_BSP_MAX_QUEUE_SIZE: z.coerce
     .number()
     .int()
     .min(1)
     .max(100_000)
     .default(2_048)
-    .meta({ description: 'Spans kept while the collector is away; more are dropped.' }),
+    .meta({
+      description:
+        'Most spans that wait for export, for example while the collector is unavailable; further spans are dropped.',
+    }),
 });
 
 export interface ModelConfig {
@@ -149,7 +184,7 @@ export interface ModelConfig {
   model: string;
 }
 
-/** Where it is there, traces are on. */
+/** Settings of tracing; undefined if tracing is off. */
 export interface TracingConfig {
   sampler: (typeof TRACE_SAMPLERS)[number];
   /** 0 to 1. */
@@ -158,7 +193,7 @@ export interface TracingConfig {
   queueSize: number;
 }
 
-/** Where API keys are, where they are Secrets. */
+/** Where API keys are read; `namespace` and the rest apply to `kubernetes`. */
 export interface KeysConfig {
   source: 'file' | 'kubernetes';
   namespace: string | undefined;
@@ -183,14 +218,14 @@ export interface Config {
   tracing: TracingConfig | undefined;
 }
 
-/** A configuration the operator must mend; its message names the variables. */
+/** The configuration is invalid. The message names the variables and is meant for the operator. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /**
- * Reads the environment; an empty variable counts as unset.
- * @throws ConfigError naming every wrong variable.
+ * Reads the configuration. An empty variable counts as unset.
+ * @throws ConfigError with every invalid variable
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const result = environmentSchema.safeParse(
@@ -202,9 +237,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     );
   const read = result.data;
   if (read.LLM_BASE_URL && !read.LLM_MODEL)
-    throw new ConfigError('configuration: LLM_BASE_URL needs LLM_MODEL, the name of the model to ask');
+    throw new ConfigError(
+      'configuration: LLM_BASE_URL is set without LLM_MODEL. Set LLM_MODEL to the name of the model.',
+    );
   if (read.API_KEY && read.KEYS_SOURCE === 'kubernetes')
-    throw new ConfigError('configuration: API_KEY makes a key in KEYS_FILE, and KEYS_SOURCE=kubernetes reads none');
+    throw new ConfigError(
+      'configuration: API_KEY creates a key in KEYS_FILE, which KEYS_SOURCE=kubernetes does not read. Unset one of them.',
+    );
   const cores = availableParallelism();
   return {
     host: read.HOST,
@@ -225,27 +264,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       read.LLM_BASE_URL && read.LLM_MODEL
         ? { baseUrl: read.LLM_BASE_URL.replace(/\/+$/, ''), apiKey: read.LLM_API_KEY, model: read.LLM_MODEL }
         : undefined,
-    concurrency: {
-      pdf: read.PDF_CONCURRENCY ?? cores,
-      ocr: read.OCR_CONCURRENCY ?? cores,
-      office: read.OFFICE_CONCURRENCY ?? cores,
-      html: read.HTML_CONCURRENCY ?? cores,
-      csv: read.CSV_CONCURRENCY ?? cores,
-      pii: read.PII_CONCURRENCY ?? cores,
-      enrich: read.ENRICH_CONCURRENCY ?? cores * 4,
-    },
+    concurrency: byQueue((queue) => read[concurrencyVariable(queue)] ?? cores * WORKER_SERVICES[queue].jobsPerCore),
     drainTimeoutMs: read.DRAIN_TIMEOUT_MS,
     drainLingerMs: read.DRAIN_LINGER_MS,
     tracing: readTracing(read),
   };
 }
 
-/** Opt-in: somebody named a collector, or asked for the exporter by name. */
+/** Tracing is opt-in: it needs an endpoint or an exporter. */
 function readTracing(read: z.infer<typeof environmentSchema>): TracingConfig | undefined {
   if (read.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || read.OTEL_TRACES_EXPORTER === 'none') return undefined;
-  const asked =
+  const enabledBy =
     read.OTEL_TRACES_EXPORTER ?? read.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? read.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (asked === undefined) return undefined;
+  if (enabledBy === undefined) return undefined;
   return {
     sampler: read.OTEL_TRACES_SAMPLER,
     ratio: read.OTEL_TRACES_SAMPLER_ARG,
@@ -254,14 +285,6 @@ function readTracing(read: z.infer<typeof environmentSchema>): TracingConfig | u
   };
 }
 
-/** Variables that an isolated conversion process may see, beyond what any program needs. */
-const CONVERSION_VARIABLES: Partial<Record<QueueName, readonly string[]>> = {
-  ocr: ['OCR_ENGINE', 'OCR_LANGUAGES', 'TESSDATA_PREFIX'],
-  pdf: ['OCR_LANGUAGES'],
-  office: ['LIBREOFFICE_FOLDER'],
-  pii: ['PII_MODEL_URL'],
-  enrich: ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL'],
-};
 const SYSTEM_VARIABLES = [
   'PATH',
   'HOME',
@@ -275,8 +298,8 @@ const SYSTEM_VARIABLES = [
   'XDG_CACHE_HOME',
 ];
 
-/** The environment of an isolated process: no keys but those its work needs, since it reads hostile bytes. */
+/** The environment of an isolated process. It parses hostile input, so it receives only the credentials that its service needs. */
 export function conversionEnvironment(queue: QueueName, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const names = [...SYSTEM_VARIABLES, ...(CONVERSION_VARIABLES[queue] ?? [])];
+  const names = [...SYSTEM_VARIABLES, ...WORKER_SERVICES[queue].variables];
   return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }

@@ -11,7 +11,8 @@ import {
   type Transport,
 } from '../bus/bus.ts';
 import { ParseError } from '../contract/errors.ts';
-import type { Job, JobOutcome, QueueName } from '../contract/jobs.ts';
+import type { Job, JobOutcome } from '../contract/jobs.ts';
+import type { QueueName } from '../contract/services.ts';
 import { deadLetters, queueLabel } from './metrics.ts';
 import type { JobPayload } from './payload.ts';
 import type { TraceCarrier } from './traces/span.ts';

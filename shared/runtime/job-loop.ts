@@ -2,8 +2,8 @@
 import type { Consumer, Delivery, JobAnswer, Transport } from '../bus/bus.ts';
 import { CancelledError } from '../bus/bus.ts';
 import { type ErrorRecord, ParseError } from '../contract/errors.ts';
-import type { Job, QueueName } from '../contract/jobs.ts';
-import { MEMORY_LIMITS_MIB } from '../contract/limits.ts';
+import type { Job } from '../contract/jobs.ts';
+import { type QueueName, WORKER_SERVICES } from '../contract/services.ts';
 import { describeCause, type LoggedCause } from './cause.ts';
 import { conversionEnvironment } from './config.ts';
 import { type AnswerHeader, dispatch, type JobHeader, toCallerError } from './dispatch.ts';
@@ -47,7 +47,7 @@ type LoopContext = Pick<JobLoopOptions, 'transport' | 'queue' | 'log'> & { pool:
 export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
   const { transport, queue, log, concurrency } = options;
   const pool = new ProcessPool(
-    { queue, module: options.module, memoryMiB: MEMORY_LIMITS_MIB[queue], env: conversionEnvironment(queue) },
+    { queue, module: options.module, memoryMiB: WORKER_SERVICES[queue].memoryMiB, env: conversionEnvironment(queue) },
     log,
   );
   if (options.warm) await pool.warm();

@@ -1,7 +1,8 @@
 // Records one attempt at one job in every metric that covers it.
 import type { Delivery } from '../bus/bus.ts';
-import type { Job, OcrPage, QueueName, RecordHead } from '../contract/jobs.ts';
+import type { Job, OcrPage, RecordHead } from '../contract/jobs.ts';
 import { PII_ENTITIES } from '../contract/options.ts';
+import type { QueueName } from '../contract/services.ts';
 import {
   cancelledJobs,
   codeLabel,

@@ -1,8 +1,8 @@
 // The mixed documents of the load: each kind with a word of its own request in it, so that another request's content would be seen.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { ServiceName } from '#shared/contract/services.ts';
 import { type Content, csv, docx, epub, html, odt, pdf, pptx, rtf, xlsx } from '../harness/documents.ts';
-import type { ProductService } from '../harness/product.ts';
 
 export interface Question {
   /** What the counts call it. */
@@ -110,7 +110,7 @@ export async function question(kind: string): Promise<Question> {
 }
 
 /** A document that keeps the service at work for a second or more, for faults that must hit a job at work. */
-export async function longQuestion(service: ProductService): Promise<Question> {
+export async function longQuestion(service: ServiceName): Promise<Question> {
   const token = newToken();
   const long = contentOf(token, service === 'pii' ? 1_500 : 12_000);
   const asked = { kind: `long ${service}`, words: [token], options: {} };

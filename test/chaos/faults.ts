@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorCode } from '#shared/contract/errors.ts';
-import { type ProductService, SERVICES } from '../harness/product.ts';
+import { SERVICE_NAMES, type ServiceName } from '#shared/contract/services.ts';
 import { longQuestion, type Question, question } from './documents.ts';
 import { ask, type Tally } from './load.ts';
 import type { Member, Mesh } from './mesh.ts';
@@ -41,7 +41,7 @@ async function jobsInFlight(opsUrl: string, queue: string): Promise<number> {
 }
 
 /** Waits until a process of the service is at work, and gives it. */
-export async function atWork(mesh: Mesh, service: ProductService): Promise<Member | undefined> {
+export async function atWork(mesh: Mesh, service: ServiceName): Promise<Member | undefined> {
   const until = Date.now() + SEEN_WITHIN_MS;
   while (Date.now() < until)
     for (const { member, product } of mesh.of(service)) {
@@ -60,7 +60,7 @@ async function askAny(context: PhaseContext, asked: Question, allowed: ReadonlyS
 }
 
 /** Kills a worker that is inside a job, and starts another in its place. */
-function workerPhase(service: ProductService): Phase {
+function workerPhase(service: ServiceName): Phase {
   return {
     name: `kill-${service}`,
     allowed: NONE,
@@ -232,7 +232,7 @@ const calm: Phase = { name: 'calm', allowed: NONE, run: ({ lengthMs }) => sleep(
 /** Every phase in its order; the last one shows that all is well again. */
 export const PHASES: readonly Phase[] = [
   calm,
-  ...SERVICES.filter((service) => service !== 'gateway').map(workerPhase),
+  ...SERVICE_NAMES.filter((service) => service !== 'gateway').map(workerPhase),
   gatewayPhase,
   busPhase('stop-nats', 'SIGTERM', OUTAGE_MS),
   busPhase('kill-nats', 'SIGKILL', 10_000),

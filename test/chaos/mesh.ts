@@ -2,21 +2,22 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SERVICE_NAMES, type ServiceName } from '#shared/contract/services.ts';
 import { type NatsServer, startNatsServer } from '../harness/nats-server.ts';
-import { type Product, type ProductService, SERVICES, startProduct } from '../harness/product.ts';
+import { type Product, startProduct } from '../harness/product.ts';
 
 /** One process of the mesh, which keeps its place when it is killed and started again. */
 export interface Member {
   /** `pdf-1`: its service and its number. */
   readonly name: string;
-  readonly service: ProductService;
+  readonly service: ServiceName;
   /** Undefined between a kill and the next start. */
   product: Product | undefined;
 }
 
 export interface MeshOptions {
   /** Processes of each service, or of those that are named alone. */
-  copies: number | Partial<Record<ProductService, number>>;
+  copies: number | Partial<Record<ServiceName, number>>;
   /** Laid over every process's environment. */
   env?: Record<string, string>;
   /** More of nats-server's command line. */
@@ -48,7 +49,7 @@ export class Mesh {
       ...options.env,
     };
     const { copies } = options;
-    this.members = SERVICES.flatMap((service) =>
+    this.members = SERVICE_NAMES.flatMap((service) =>
       Array.from({ length: typeof copies === 'number' ? copies : (copies[service] ?? 0) }, (_, index): Member => {
         return { name: `${service}-${index + 1}`, service, product: undefined };
       }),
@@ -79,7 +80,7 @@ export class Mesh {
   }
 
   /** Processes of a service that are there. */
-  of(service: ProductService): { member: Member; product: Product }[] {
+  of(service: ServiceName): { member: Member; product: Product }[] {
     return this.members.flatMap((member) =>
       member.service === service && member.product ? [{ member, product: member.product }] : [],
     );

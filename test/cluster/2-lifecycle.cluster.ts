@@ -1,6 +1,7 @@
 // An installation's life: installed, tested, upgraded with other values, rolled back, uninstalled without a trace.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { SERVICE_NAMES } from '#shared/contract/services.ts';
 import { get, helm, kubectl, until } from './command.ts';
 import { Release, untilPods } from './release.ts';
 
@@ -49,8 +50,7 @@ test('an install ends with every pod ready, and its notes say how to go on', asy
   const notes = await release.apply({});
   assert.match(notes, /port-forward service\/parsemesh/);
   assert.match(notes, /get secret parsemesh-first-key/);
-  for (const service of ['gateway', 'pdf', 'ocr', 'office', 'html', 'csv', 'pii', 'enrich', 'nats'])
-    await untilPods(release, service, 1, 5);
+  for (const service of [...SERVICE_NAMES, 'nats']) await untilPods(release, service, 1, 5);
   key = await release.firstKey();
   assert.match(key, /^pm-[A-Za-z0-9]{43}$/);
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { SERVICE_NAMES } from '#services/registry.ts';
+import { SERVICE_NAMES } from '#shared/contract/services.ts';
 import { attempt, run } from './command.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

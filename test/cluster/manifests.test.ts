@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
 import { JOB_STREAMS } from '#shared/bus/nats/topology.ts';
-import type { QueueName } from '#shared/contract/jobs.ts';
-import { MEMORY_LIMITS_MIB, REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { QUEUE_NAMES, SERVICE_NAMES, WORKER_SERVICES } from '#shared/contract/services.ts';
 import { environmentSchema } from '#shared/runtime/config.ts';
 import { documentedValues } from '../docs/chart.ts';
+import { replaceBlock, serviceLists } from './service-lists.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHART = 'charts/parsemesh';
@@ -31,49 +32,35 @@ const values: Values = parse(await text(`${CHART}/values.yaml`));
 const schema: object = JSON.parse(await text(`${CHART}/values.schema.json`));
 const names = Object.keys(values.services).sort();
 
-test('chart, schema, Dockerfile, skaffold, kustomize base, registry and folders name the same services', async () => {
-  const { SERVICE_NAMES } = await import('#services/registry.ts');
-  assert.deepEqual([...SERVICE_NAMES].sort(), names, 'services/registry.ts');
+test('every service of the table has a folder, and no other folder exists', async () => {
+  const entries = await readdir(`${ROOT}services`, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  assert.deepEqual(folders.sort(), [...SERVICE_NAMES].sort(), 'folders under services/, shared/contract/services.ts');
+});
 
-  const folders = (await readdir(`${ROOT}services`, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  assert.deepEqual(folders.map((entry) => entry.name).sort(), names, 'folders under services/');
+test('the chart has settings for every service of the table, and for no other', () => {
+  const missing = SERVICE_NAMES.filter((name) => !names.includes(name));
+  assert.deepEqual(missing, [], 'add these to `services` in charts/parsemesh/values.yaml, with requests and limits');
+  assert.deepEqual(names, [...SERVICE_NAMES].sort(), 'remove the others from charts/parsemesh/values.yaml');
+});
 
-  const { properties } = schema as { properties: { services: { properties: object } } };
-  assert.deepEqual(Object.keys(properties.services.properties).sort(), names, 'values.schema.json');
-
-  const stages = (await text('Dockerfile')).split(/^FROM /m).slice(1);
-  const targets = stages.flatMap((stage) => {
-    const target = /^\S+ AS (\S+)/.exec(stage)?.[1] ?? '';
-    const command = /^CMD \["(\S+)"\]$/m.exec(stage)?.[1];
-    if (command !== undefined) assert.equal(command, target, 'a target runs the service that it is named for');
-    return command === undefined ? [] : [target];
+for (const [path, generated] of await serviceLists())
+  test(`${path} lists the services of the table`, async () => {
+    assert.equal(await text(path), generated, 'run `npm run k8s` and commit the result');
   });
-  assert.deepEqual(targets.sort(), names, 'targets of the Dockerfile');
 
+test('the generator fails if a file has no markers for its list', () => {
+  assert.equal(
+    replaceBlock('a\n  # BEGIN x\n  old\n  # END x\nb', 'x', ['new']),
+    'a\n  # BEGIN x\n  new\n  # END x\nb',
+  );
+  assert.throws(() => replaceBlock('# BEGIN x\n', 'x', []), /no lines `# BEGIN x` and `# END x`/);
+});
+
+test('an image starts a service with the command of `npm run service`', async () => {
   const entry = /^ENTRYPOINT (\[.*\])$/m.exec(await text('Dockerfile'))?.[1] ?? '[]';
   const { scripts } = JSON.parse(await text('package.json')) as { scripts: { service: string } };
-  assert.equal(
-    (JSON.parse(entry) as string[]).slice(2).join(' '),
-    scripts.service,
-    'an image starts as the script does',
-  );
-
-  const skaffold = parse(await text('skaffold.yaml')) as {
-    build: { artifacts: { image: string; docker: { target: string } }[] };
-    deploy: { helm: { releases: { setValueTemplates: Record<string, string> }[] } };
-  };
-  for (const { image, docker } of skaffold.build.artifacts) assert.equal(image, `parsemesh-${docker.target}`);
-  assert.deepEqual(skaffold.build.artifacts.map(({ docker }) => docker.target).sort(), names, 'artifacts of skaffold');
-  assert.deepEqual(
-    skaffold.deploy.helm.releases[0]?.setValueTemplates,
-    Object.fromEntries(
-      skaffold.build.artifacts.map(({ image, docker }) => [
-        `services.${docker.target}.image`,
-        `{{.IMAGE_FULLY_QUALIFIED_${image.replaceAll('-', '_')}}}`,
-      ]),
-    ),
-    'what skaffold builds is what it installs',
-  );
+  assert.equal((JSON.parse(entry) as string[]).slice(2).join(' '), scripts.service);
 });
 
 const validate = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true }).compile(schema);
@@ -123,11 +110,11 @@ function mebibytes(quantity: string): number {
 
 /** What a worker's own process needs beside its conversions. */
 const PARENT_MIB = 512;
-for (const [queue, cap] of Object.entries(MEMORY_LIMITS_MIB) as [QueueName, number][])
+for (const queue of QUEUE_NAMES)
   test(`the memory limit of ${queue} holds as many conversions at their cap as it runs at once`, () => {
     const service = { ...values.defaults, ...values.services[queue] };
     const limit = mebibytes(service.resources.limits?.memory ?? '');
-    const needed = (service.concurrency ?? 1) * cap + PARENT_MIB;
+    const needed = (service.concurrency ?? 1) * WORKER_SERVICES[queue].memoryMiB + PARENT_MIB;
     assert.ok(
       limit >= needed,
       `${limit} MiB, and ${needed} MiB may be used: the kernel would end the pod, not the conversion`,

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SERVICE_NAMES } from '#services/registry.ts';
+import { SERVICE_NAMES } from '#shared/contract/services.ts';
 import { attempt, get, helm, kubectl, run, until } from './command.ts';
 import { IMAGE_VALUES } from './images.ts';
 

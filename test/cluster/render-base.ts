@@ -1,9 +1,10 @@
-// Renders the kustomize base from the chart, so that the manifests of those who use no Helm are the same; `npm run k8s` writes them.
+// Writes the generated deployment files (`npm run k8s`): the lists of services, and the kustomize base as Helm renders it from the chart.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments, stringify } from 'yaml';
 import { helm } from './command.ts';
+import { serviceLists } from './service-lists.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHART = join(ROOT, 'charts/parsemesh');
@@ -54,4 +55,6 @@ export async function renderKustomize(): Promise<ReadonlyMap<string, string>> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  for (const [path, text] of await renderKustomize()) await writeFile(join(ROOT, path), text);
+  // The lists first: the chart is rendered with the schema that one of them is in.
+  for (const generate of [serviceLists, renderKustomize])
+    for (const [path, text] of await generate()) await writeFile(join(ROOT, path), text);

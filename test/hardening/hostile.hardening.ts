@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { ERROR_CODES } from '#shared/contract/errors.ts';
 import type { Extension } from '#shared/contract/formats.ts';
-import { MEMORY_LIMITS_MIB } from '#shared/contract/limits.ts';
+import { isQueueName, WORKER_SERVICES } from '#shared/contract/services.ts';
 import { descendants, processFacts } from '../bench/process-tree.ts';
 import { type Answer, BOUNDARY, errorBody, parse, send, sendRaw, successData } from '../harness/client.ts';
 import { HOSTILE } from '../harness/documents/hostile.ts';
@@ -20,7 +20,6 @@ const EDGE_MIB = 600;
 /** A cap is watched, not enforced by the system: what one look finds too large may have grown since the last. */
 const OVERSHOOT = 1.25;
 const SAMPLE_MS = 100;
-const isQueue = (name: string): name is keyof typeof MEMORY_LIMITS_MIB => Object.hasOwn(MEMORY_LIMITS_MIB, name);
 
 /** MiB that each conversion process holds, with all that it started, and the edge by itself. */
 function residentByService(root: number): Map<string, number> {
@@ -34,7 +33,7 @@ function residentByService(root: number): Map<string, number> {
       continue;
     }
     const queue = /services\/(\w+)\/worker\.ts/.exec(line)?.[1] ?? '';
-    if (!isQueue(queue)) continue;
+    if (!isQueueName(queue)) continue;
     const own = [worker, ...descendants(worker.pid)].reduce((sum, { residentBytes }) => sum + residentBytes, 0) / MiB;
     found.set(queue, Math.max(found.get(queue) ?? 0, own));
   }
@@ -60,7 +59,7 @@ describe('hostile uploads', () => {
 
   const withinCaps = (): void => {
     for (const [name, held] of highest) {
-      const cap = isQueue(name) ? MEMORY_LIMITS_MIB[name] * OVERSHOOT : EDGE_MIB;
+      const cap = isQueueName(name) ? WORKER_SERVICES[name].memoryMiB * OVERSHOOT : EDGE_MIB;
       assert.ok(held <= cap, `${name} held ${Math.round(held)} MiB of ${cap}`);
     }
   };

@@ -7,13 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { SERVICE_NAMES, type ServiceName } from '#shared/contract/services.ts';
 import { startNatsServer } from './nats-server.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
-export const SERVICES = ['gateway', 'pdf', 'ocr', 'office', 'html', 'csv', 'pii', 'enrich'] as const;
-export type ProductService = (typeof SERVICES)[number];
 export type TransportName = 'memory' | 'nats';
 
 /** The transports that this run covers: `TRANSPORTS=memory` or `nats` narrows it. */
@@ -42,7 +41,7 @@ export interface StartOptions {
   /** Laid over the harness's own variables. */
   env?: Record<string, string>;
   /** For `nats`: the services that run; all of them by default. */
-  services?: readonly ProductService[];
+  services?: readonly ServiceName[];
   /** Join a bus that is already there instead of starting one (two gateways on one bus). */
   natsUrl?: string;
   /** Put before the command line of each process, so that something watches it; it must become that command itself. */
@@ -223,7 +222,7 @@ export async function startProduct(options: StartOptions): Promise<Product> {
     } else {
       if (options.natsUrl === undefined) nats = await startNatsServer();
       const natsUrl = options.natsUrl ?? nats?.url ?? '';
-      for (const service of options.services ?? SERVICES) {
+      for (const service of options.services ?? SERVICE_NAMES) {
         const opsPort = await freePort();
         // A start without a gateway (a worker that joins a bus) is asked at its first worker.
         if (service === 'gateway' || running.length === 0) opsUrl = `http://127.0.0.1:${opsPort}`;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { Delivery, JobAnswer, Transport } from '#shared/bus/bus.ts';
 import { createMemoryTransport } from '#shared/bus/memory.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { Job, JobOutcome, QueueName, RecordHead } from '#shared/contract/jobs.ts';
+import type { Job, JobOutcome, RecordHead } from '#shared/contract/jobs.ts';
+import { QUEUE_NAMES, type QueueName } from '#shared/contract/services.ts';
 import { type Config, readConfig } from '#shared/runtime/config.ts';
 import type { AnswerHeader, JobHeader } from '#shared/runtime/dispatch.ts';
 import { createLogger, type Logger } from '#shared/runtime/log.ts';
@@ -98,7 +99,7 @@ export async function startTestGateway(
     drainLingerMs: options.drainLingerMs ?? 0,
   };
   const transport = createMemoryTransport();
-  for (const queue of options.queues ?? (['html', 'pdf', 'office', 'csv', 'pii', 'enrich'] as const))
+  for (const queue of options.queues ?? QUEUE_NAMES.filter((queue) => queue !== 'ocr'))
     await serve(transport, queue, options.converter ?? echo);
   const gateway = await startGateway({
     config,

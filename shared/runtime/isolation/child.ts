@@ -1,7 +1,8 @@
 // Entry point of an isolated process: loads one service's worker module and runs its jobs one at a time until the parent closes the socket.
 import { Socket } from 'node:net';
 import { ParseError } from '../../contract/errors.ts';
-import type { Job, JobOutput, QueueName, WorkerModule } from '../../contract/jobs.ts';
+import type { Job, JobOutput, WorkerModule } from '../../contract/jobs.ts';
+import type { QueueName } from '../../contract/services.ts';
 import { describeCause } from '../cause.ts';
 import { FrameWriter, type ParentMessage, type ProcessMessage, readBody, readFrames } from './frames.ts';
 

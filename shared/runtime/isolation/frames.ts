@@ -1,7 +1,8 @@
 // Frames the messages between a service and its isolated process: a length-prefixed JSON header and raw bytes, so that a large document is neither encoded nor copied.
 import type { Duplex } from 'node:stream';
 import type { ErrorRecord } from '../../contract/errors.ts';
-import type { Job, QueueName } from '../../contract/jobs.ts';
+import type { Job } from '../../contract/jobs.ts';
+import type { QueueName } from '../../contract/services.ts';
 import type { LoggedCause } from '../cause.ts';
 import { countStreamedBytes } from '../gc/streamed-bytes.ts';
 

@@ -2,10 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ParseError } from '../../contract/errors.ts';
 import type { Logger } from '../log.ts';
-import { processEnds } from '../metrics.ts';
+import { type EndReason, processEnds } from '../metrics.ts';
 import { sampleProcesses } from '../sampled-metrics.ts';
 import {
-  type EndReason,
   IsolatedProcess,
   type JobInput,
   type JobResult,

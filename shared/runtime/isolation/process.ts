@@ -3,8 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ErrorRecord } from '../../contract/errors.ts';
-import type { Job, QueueName } from '../../contract/jobs.ts';
+import type { Job } from '../../contract/jobs.ts';
+import type { QueueName } from '../../contract/services.ts';
 import type { LoggedCause } from '../cause.ts';
+import type { EndReason } from '../metrics.ts';
 import {
   type Frame,
   FrameWriter,
@@ -30,12 +32,6 @@ export interface ProcessSpec {
   memoryMiB: number;
   env: NodeJS.ProcessEnv;
 }
-
-/**
- * Why a process ended. `start`: it never became ready. `idle`: it had no job for 5 minutes. `worn`: it was replaced after 1,000 jobs, or
- * because it kept too much memory, or after an error that may have left it in an undefined state.
- */
-export type EndReason = 'start' | 'crash' | 'memory' | 'deadline' | 'cancelled' | 'idle' | 'worn' | 'drain';
 
 /** The process ended before it sent a result. */
 export class ProcessEndedError extends Error {
