@@ -95,7 +95,7 @@ export function readSchema(schema: Record<string, unknown>): SchemaCheck {
   return {
     faults(value) {
       if (validate(value)) return undefined;
-      const faults = (validate.errors ?? []).slice(0, MODEL_LIMITS.schemaFaults);
+      const faults = (validate.errors ?? []).slice(0, MODEL_LIMITS.schemaErrors);
       return (
         faults.map((fault) => `${fault.instancePath || '/'} ${fault.message ?? 'is not valid'}`).join('\n') ||
         '/ is not valid'

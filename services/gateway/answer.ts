@@ -125,7 +125,7 @@ export interface HeldAnswer {
 export async function holdAnswer(chunks: AsyncIterable<Uint8Array>): Promise<HeldAnswer> {
   const rest = chunks[Symbol.asyncIterator]();
   const head: Uint8Array[] = [];
-  for (let size = 0; size <= REQUEST_LIMITS.answerHeldBytes; ) {
+  for (let size = 0; size <= REQUEST_LIMITS.responseBufferBytes; ) {
     const next = await rest.next();
     if (next.done) return { head, rest: undefined };
     head.push(next.value);
@@ -159,7 +159,7 @@ export async function sendAnswer(response: ServerResponse, answer: HeldAnswer, s
       if (signal.aborted) throw new CancelledError('the client went away');
       countStreamedBytes(chunk.byteLength);
       if (response.write(chunk)) continue;
-      const patience = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMITS.answerStallMs)]);
+      const patience = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMITS.responseStallMs)]);
       await once(response, 'drain', { signal: patience }).catch((cause: unknown) => {
         throw new CancelledError('the client went away, or reads no more', { cause });
       });

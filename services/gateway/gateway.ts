@@ -111,7 +111,7 @@ function harden(server: Server, listener: RequestListener): Server {
   server.headersTimeout = REQUEST_LIMITS.headersTimeoutMs;
   // The body has watches of its own.
   server.requestTimeout = 0;
-  server.timeout = REQUEST_LIMITS.silenceMs;
+  server.timeout = REQUEST_LIMITS.socketIdleMs;
   server.keepAliveTimeout = REQUEST_LIMITS.keepAliveMs;
   return server;
 }

@@ -135,7 +135,7 @@ for (const workers of [0, 1, 6])
 test('however many workers there are, the pages on the bus are bounded', async () => {
   const fleet = new Fleet(10_000);
   await convert(await scan(300), fleet.context());
-  assert.ok(fleet.most <= TRANSPORT_LIMITS.ocrPagesUnderWay, `${fleet.most} were on the bus at once`);
+  assert.ok(fleet.most <= TRANSPORT_LIMITS.ocrPagesInFlight, `${fleet.most} were on the bus at once`);
 });
 
 test('one page that fails leaves the others', async () => {

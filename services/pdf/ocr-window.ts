@@ -16,8 +16,8 @@ export class OcrWindow {
 
   /** Resolves once one more page may go; one caller at a time. */
   async enter(): Promise<WindowPlace> {
-    const { ocrPagesWaiting, ocrPagesUnderWay } = TRANSPORT_LIMITS;
-    while (this.#waiting >= ocrPagesWaiting || this.#underWay >= ocrPagesUnderWay)
+    const { ocrPagesWaiting, ocrPagesInFlight } = TRANSPORT_LIMITS;
+    while (this.#waiting >= ocrPagesWaiting || this.#underWay >= ocrPagesInFlight)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

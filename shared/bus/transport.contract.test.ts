@@ -976,7 +976,7 @@ describe('the transport over NATS', { skip: missing || false }, () => {
       ),
     );
     await Promise.all(changes);
-    assert.ok(Date.now() - start < 2 * TRANSPORT_LIMITS.statePatienceMs, 'their patience adds up');
+    assert.ok(Date.now() - start < 2 * TRANSPORT_LIMITS.stateRetryMs, 'their patience adds up');
     await close();
   });
 

@@ -1,6 +1,6 @@
-// One error type with a closed set of codes, so that HTTP status, message and metric label can never disagree.
+// Declares the error type of the product and its codes, from which HTTP status, default message and metric label are derived.
 
-/** HTTP status and default wording of every code (SPEC 7, DECISIONS "Errors"). */
+/** HTTP status and default message of every code (docs/api.md, "Errors"). */
 export const ERROR_CODES = {
   BAD_REQUEST: { status: 400, message: 'Bad Request' },
   UNSUPPORTED_FILE_TYPE: { status: 400, message: 'Unsupported file type' },
@@ -15,13 +15,13 @@ export const ERROR_CODES = {
   CONFLICT: { status: 409, message: 'Conflict' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'Payload Too Large' },
   DOCUMENT_ENCRYPTED: { status: 422, message: 'The document is encrypted' },
-  DOCUMENT_CORRUPT: { status: 422, message: 'The document is corrupt or holds nothing that can be read' },
-  DOCUMENT_TOO_COMPLEX: { status: 422, message: 'The document passes a limit on what a document may unfold to' },
-  CONVERSION_FAILED: { status: 422, message: 'The document made its converter fail' },
+  DOCUMENT_CORRUPT: { status: 422, message: 'The document is corrupt or has no readable content' },
+  DOCUMENT_TOO_COMPLEX: { status: 422, message: 'The document exceeds a limit on its size or complexity' },
+  CONVERSION_FAILED: { status: 422, message: 'The converter failed on this document' },
   SCHEMA_INVALID: { status: 422, message: 'Unprocessable Entity: the schema is not a valid JSON Schema' },
   EXTRACTION_FAILED: {
     status: 422,
-    message: 'Unprocessable Entity: the model gave no result that conforms to the schema',
+    message: 'Unprocessable Entity: the model returned no result that conforms to the schema',
   },
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'Rate limit exceeded' },
   CONCURRENCY_LIMIT_REACHED: { status: 429, message: 'Concurrency limit reached' },
@@ -33,26 +33,23 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** One wrong field of a request: where it is (`parsers[0].maxPages`), what is wrong, and zod's name for it. */
+/** One invalid field of a request: its path (`parsers[0].maxPages`), a message, and zod's issue code. */
 export interface FieldIssue {
   path: string;
   message: string;
   code: string;
 }
 
-/** What crosses the bus when a job fails: safe to show to the caller, never a cause or content. */
+/** An error as it is sent over the bus. The caller may see it: it contains no cause and no document content. */
 export interface ErrorRecord {
   code: ErrorCode;
   message: string;
   details?: FieldIssue[];
-  /** Whole seconds, at least 1; sent as `Retry-After`. */
+  /** Seconds, an integer of at least 1. Sent as the `Retry-After` header. */
   retryAfterSeconds?: number;
 }
 
-/**
- * An error whose message is meant for the caller. The logged `cause` stays inside.
- * @throws nothing; construct it where the fault is known.
- */
+/** An error whose message is sent to the caller. Its `cause` is only logged. */
 export class ParseError extends Error {
   override readonly name = 'ParseError';
   readonly code: ErrorCode;

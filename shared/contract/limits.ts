@@ -1,214 +1,218 @@
-// Every size, depth, count and time that a request or a document may reach, in one place, so that each is documented and none is found by accident.
+// Every limit on size, depth, count and time of a request or a document, each with its unit; docs/limits.md is generated from the comments.
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Limits of the HTTP edge. Past one of them the answer is a 4xx that names it. */
+/** Limits of the HTTP API. A request that exceeds one is answered with a 4xx error that names the limit. */
 export const REQUEST_LIMITS = {
-  /** Bytes of one uploaded file (SPEC 8: 50 MB, read as MiB). Past it: 413 while the body streams. */
+  /** Bytes of one uploaded file (50 MB, read as MiB). A larger file is answered with 413 during the upload. */
   fileBytes: 50 * MiB,
-  /** Bytes of the `options` part. Past it: 400. */
+  /** Bytes of the `options` part. A larger part is answered with 400. */
   optionsBytes: 256 * KiB,
-  /** Parts a multipart body may hold; the API knows two. Past it: 400. */
+  /** Parts of a multipart body, of which the API uses two. More parts are answered with 400. */
   parts: 16,
-  /** Bytes of a part's name. */
+  /** Bytes of the name of a part. A longer name is answered with 400. */
   partNameBytes: 100,
-  /** Bytes of an uploaded file's name. Past it: 400. */
+  /** Bytes of the name of an uploaded file. A longer name is answered with 400. */
   fileNameBytes: 1024,
-  /** Header lines of one part, enforced by busboy. */
+  /** Header lines of one part. */
   partHeaderPairs: 32,
-  /** Milliseconds without a byte of an upload before the connection is cut with 408. */
+  /** Milliseconds that an upload may pause. After that it is answered with 408 and the connection is closed. */
   uploadStallMs: 30_000,
-  /** Milliseconds a whole upload may take, however steadily it drips. Past it: 408. */
+  /** Milliseconds for the complete upload. A longer upload is answered with 408. */
   uploadMaxMs: 600_000,
-  /** Bytes of a multipart body beside the file: boundaries, part headers, options. Past file and this: 413. */
+  /** Bytes of a multipart body besides the file: boundaries, part headers, options. A body larger than the file limit and this is answered with 413. */
   uploadOverheadBytes: MiB,
-  /** After an early answer, what is still read of the request so that the client sees the answer and not a reset. */
+  /** Bytes of a request body that the gateway still reads after an early response, so that the client receives the response and not a connection reset. */
   lingerBytes: 64 * MiB,
+  /** Milliseconds that the gateway still reads a request body after an early response. */
   lingerMs: 5_000,
-  /** Bytes of an answer that are read before the first is sent, so that a store that goes away is an error and not a torn answer. */
-  answerHeldBytes: MiB,
-  /** Milliseconds in which a client must take up some of its answer before the connection is cut. */
-  answerStallMs: 60_000,
-  /** Milliseconds a connection may be without a byte either way, a running parse included. */
-  silenceMs: 900_000,
-  /** Bytes of a request's header block, and milliseconds it may take to arrive. */
+  /** Bytes of a response that the gateway reads before it sends the first, so that a failing payload store becomes an error response and not a truncated one. */
+  responseBufferBytes: MiB,
+  /** Milliseconds that a client may pause while it reads a response. After that the connection is closed. */
+  responseStallMs: 60_000,
+  /** Milliseconds that a connection may have no traffic in either direction, also while a request is processed. */
+  socketIdleMs: 900_000,
+  /** Bytes of the header block of a request. */
   headerBytes: 16 * KiB,
+  /** Milliseconds for the arrival of the header block of a request. */
   headersTimeoutMs: 15_000,
-  /** Milliseconds an idle connection is kept for the next request. */
+  /** Milliseconds that a connection stays open for the next request. */
   keepAliveMs: 65_000,
-  /** Length of an inbound `X-Request-Id`; a longer or stranger one is replaced. */
+  /** Characters of the `X-Request-Id` header of a request. A longer or malformed value is replaced. */
   requestIdLength: 128,
-  /** Milliseconds of `timeout` where the request names none, and at most (SPEC 8). */
+  /** Milliseconds of `timeout` if the request does not set it. */
   timeoutDefaultMs: 30_000,
+  /** Largest value of `timeout`, in milliseconds. */
   timeoutMaxMs: 300_000,
-  /** The most that `maxPages` may be (SPEC 2.4). */
+  /** Largest value of `maxPages`, in pages. */
   maxPagesMax: 10_000,
-  /** UTF-16 code units (SPEC 2.2). */
+  /** UTF-16 code units of `auditMetadata.username`. */
   auditUsernameLength: 1024,
-  /** Items of `formats` and of `parsers`. */
+  /** Items of `formats`, of `parsers` and of `redactPII.entities`, each. */
   listItems: 64,
-  /** Selectors in `includeTags` or `excludeTags`, and the length of one. */
+  /** Selectors in `includeTags` and in `excludeTags`, each. */
   tagSelectors: 200,
+  /** UTF-16 code units of one selector in `includeTags` or `excludeTags`. */
   tagSelectorLength: 500,
-  /** Pairs in `headers`, and the length of one value. */
+  /** Entries of the `headers` option. */
   headerPairs: 100,
+  /** UTF-16 code units of one value of the `headers` option. */
   headerValueLength: 8 * KiB,
-  /** Length of `origin` and `integration`. */
+  /** UTF-16 code units of `origin`, of `integration` and of the PDF password, each. */
   labelLength: 1024,
-  /** Length of a json format's prompt. */
+  /** UTF-16 code units of the prompt of a `json` format. */
   promptLength: 32 * KiB,
-  /** Nesting of the options JSON (a JSON Schema nests). */
+  /** Levels of nesting in the options, including the JSON Schema of a `json` format. */
   optionsDepth: 64,
 } as const;
 
-/** Limits on what a document may unfold to. Past one of them: 422 DOCUMENT_TOO_COMPLEX. */
+/** Limits on the content of a document. Unless stated otherwise, a document that exceeds one is answered with 422 DOCUMENT_TOO_COMPLEX. */
 export const DOCUMENT_LIMITS = {
-  /** Entries in one ZIP container (docx, xlsx, pptx, odf, epub). */
+  /** Entries of one ZIP container (docx, xlsx, pptx, odf, epub). */
   zipEntries: 20_000,
-  /** Bytes that one ZIP entry, and all entries together, may inflate to. */
+  /** Uncompressed bytes of one ZIP entry. */
   zipEntryBytes: 256 * MiB,
+  /** Uncompressed bytes of all entries of a ZIP container together. */
   zipTotalBytes: 512 * MiB,
-  /** Inflated over stored size, looked at once an entry passes `zipRatioFloorBytes`. */
+  /** Ratio of uncompressed to compressed bytes of a ZIP entry. It applies to entries larger than `zipRatioFloorBytes`. */
   zipRatio: 200,
+  /** Uncompressed bytes of a ZIP entry from which `zipRatio` applies. */
   zipRatioFloorBytes: 8 * MiB,
-  /** Nesting of XML and HTML elements. HTML past it is flattened, XML past it is refused. */
+  /** Levels of nested XML elements. */
   xmlDepth: 1_000,
+  /** Levels of nested HTML elements. Deeper elements become siblings. */
   htmlDepth: 400,
   /** Elements of one HTML tree. */
   htmlElements: 2_000_000,
-  /** Cells of one spreadsheet that are read. */
+  /** Cells of one workbook. */
   sheetCells: 5_000_000,
-  /** Cells of a CSV file that are read, and columns of one row. */
+  /** Cells of a CSV file. */
   csvCells: 20_000_000,
+  /** Columns of one row of a CSV file. */
   csvColumns: 20_000,
-  /** Repeat a `rowspan` or `colspan` may ask for. */
+  /** Rows or columns that one table cell may span. A larger `rowspan` or `colspan` is reduced to this. */
   tableSpan: 1_000,
-  /** Pages of one PDF that are read when `maxPages` names no number. */
+  /** Pages of one PDF that are read if the request does not set `maxPages`. */
   pdfPages: 10_000,
-  /** Characters, and painted objects (forms included), that are read of one PDF page. Past it: the page is `partial`, with a warning. */
+  /** Characters of one PDF page. A page with more is `partial`, with a warning. */
   pdfPageCharacters: 200_000,
+  /** Painted objects of one PDF page, including form XObjects. A page with more is `partial`, with a warning. */
   pdfPageObjects: 100_000,
-  /** Pieces of drawn lines that are looked at for the tables of one PDF page. Past it: the page is `partial`, with a warning. */
+  /** Segments of drawn lines that are analysed for the tables of one PDF page. A page with more is `partial`, with a warning. */
   pdfPageSegments: 100_000,
-  /** Operators of one PDF page that the second engine goes through. Past it: the page is `partial`, with a warning. */
+  /** Operators of one PDF page that the second engine (PDF.js) reads. A page with more is `partial`, with a warning. */
   pdfPageOperators: 400_000,
-  /** Links, fields and notes of one PDF page. Past it: the page is `partial`, with a warning. */
+  /** Links, form fields and notes of one PDF page. A page with more is `partial`, with a warning. */
   pdfPageAnnotations: 5_000,
-  /** Nesting of the form XObjects of a PDF page; what lies deeper draws no tables. */
+  /** Levels of nested form XObjects on a PDF page. Lines in deeper ones are ignored for tables. */
   pdfFormDepth: 12,
-  /** Bookmarks of a PDF, which tell headings and their levels, and how deep they nest. */
+  /** Bookmarks of a PDF that are read to find headings. The rest is ignored. */
   pdfBookmarks: 10_000,
+  /** Levels of nested bookmarks of a PDF that are read. */
   pdfBookmarkDepth: 16,
-  /** Elements of the structure tree of one PDF page that are looked at for descriptions of pictures and the text of glyphs. */
+  /** Elements of the structure tree of one PDF page that are read for alternative texts. The rest is ignored. */
   pdfPageTags: 20_000,
-  /** UTF-16 code units of one field of a PDF's own metadata, and of one text in its structure tree. */
+  /** UTF-16 code units of one metadata field of a PDF, and of one text in its structure tree. The rest is cut off. */
   pdfMetadataLength: 4_000,
-  /** Pixels of one image in a PDF; a larger one is not painted by the second engine. */
+  /** Pixels of one image in a PDF. The second engine (PDF.js) does not paint a larger one. */
   pdfImagePixels: 64_000_000,
-  /** Pixels of a page that is rendered for OCR: letter size at 350 dpi, where more detail reads no better. */
+  /** Pixels of a page that is rendered for OCR. This is letter size at 350 dpi; more pixels do not improve the result. */
   ocrPagePixels: 12_000_000,
-  /** Pixels of one rendered page (a page that would be larger is rendered at a lower resolution). */
+  /** Pixels of a rendered page. A larger page is rendered at a lower resolution. */
   pagePixels: 40_000_000,
-  /** Processor milliseconds that OCR may spend on one page (a dense page takes 3,500): a fine pattern would take minutes. */
+  /** Milliseconds of CPU time that OCR may use for one page. A dense page needs 3,500; a fine pattern would need minutes. */
   ocrPageCpuMs: 20_000,
-  /** UTF-16 code units of one field of the answer. */
+  /** UTF-16 code units of one field of the response. */
   fieldLength: 256 * MiB,
 } as const;
 
-/** Limits of the insides: how jobs and payloads move. */
+/** Limits on the transport of jobs, payloads, shared state and events between services. */
 export const TRANSPORT_LIMITS = {
-  /** Payloads up to this many bytes travel inside the job message; larger ones go through the payload store. */
+  /** Bytes of a payload that is sent inside the job message. A larger payload goes through the payload store. */
   inlinePayloadBytes: 256 * KiB,
-  /** Chunk size of the NATS Object Store. */
+  /** Bytes of one chunk in the NATS Object Store. */
   objectChunkBytes: 512 * KiB,
-  /** How long a payload may live before the store sweeps it, whatever happened to its job. */
+  /** Milliseconds after which the store deletes a payload that was not deleted after its job. */
   payloadTtlMs: 15 * 60_000,
-  /** Times a job is given to a worker before it is answered as abandoned. */
+  /** Deliveries of one job to a worker. After the last one fails, the job is answered with CONVERSION_FAILED. */
   maxDeliveries: 3,
-  /** Pages of one document that wait in the queue for an OCR worker: enough that none is idle, and that an autoscaler sees a lag. */
+  /** Pages of one document that wait in the OCR queue. A few keep all OCR workers busy and show an autoscaler the lag. */
   ocrPagesWaiting: 4,
-  /** Pages of one document that are on the bus for OCR at all, however many workers take them. */
-  ocrPagesUnderWay: 64,
-  /** A worker that says nothing for this long is taken for dead, and its job goes to another. */
+  /** Pages of one document that are in the OCR queue or in OCR workers at the same time. */
+  ocrPagesInFlight: 64,
+  /** Milliseconds without a heartbeat after which a job is delivered to another worker. */
   ackWaitMs: 4_000,
-  /** How often a worker tells that it is there, and how long that word holds. */
+  /** Milliseconds between two presence messages of a worker. */
   presenceMs: 1_000,
+  /** Milliseconds that a worker counts as present after its last presence message. */
   presenceTtlMs: 3_500,
-  /** Within one process, payloads stay in memory up to this many bytes together; what does not fit goes to private files. */
+  /** Bytes of all payloads that the in-memory bus keeps in memory. Further payloads are written to private files. */
   memoryPayloadBytes: 16 * MiB,
-  /** Bytes of one message on the bus, header and all; the server's `max_payload` must allow it. */
+  /** Bytes of one message on the bus, including its header. `max_payload` of the NATS server must allow them. */
   messageBytes: 768 * KiB,
-  /** Longest life of a job that nobody takes, whatever became of its requester. Above the largest request timeout. */
+  /** Milliseconds after which a queue deletes a job that no worker has received. Longer than the largest request timeout. */
   jobTtlMs: 10 * 60_000,
-  /** How long the bus knows a job that is published again because its word that it has it was lost. It keeps a name a job in memory for it. */
+  /** Milliseconds in which the bus recognizes a job that is published again because its publish acknowledgement was lost. */
   duplicateWindowMs: 2 * 60_000,
-  /** How long a worker tries to hand its answer to a requester that is not there (its connection may be coming back). */
-  answerPatienceMs: 5_000,
-  /** How long a read or change of shared state is tried while the bus is away. */
-  statePatienceMs: 5_000,
-  /**
-   * Bytes of zero-data-retention payloads (uploads and what is made of them) that memory holds together: of all gateways and
-   * workers in the bus's store, or of the one process. A server with less memory for its streams holds what it has. Past it: 503 with Retry-After.
-   */
+  /** Milliseconds that a worker tries to deliver an answer while the requester is not connected. */
+  answerRetryMs: 5_000,
+  /** Milliseconds that an operation on shared state is retried while the bus is unavailable. */
+  stateRetryMs: 5_000,
+  /** Bytes of all zero-data-retention payloads in memory, per NATS server or in-memory bus. When they are full, requests are answered with 503 and Retry-After. */
   volatilePayloadBytes: 1024 * MiB,
-  /** Bytes of zero-data-retention jobs that wait in the bus's memory. Past it a job waits for room, until its request's timeout: 503. */
+  /** Bytes of all zero-data-retention jobs in the memory of the NATS server. When they are full, a job waits up to its request's timeout, then 503. */
   volatileJobBytes: 256 * MiB,
-  /** Bytes and age of the events (audit) that the bus keeps for whoever collects them; the oldest goes first. */
+  /** Bytes of audit events that the bus keeps. The oldest events are deleted first. */
   eventBytes: 256 * MiB,
+  /** Milliseconds that the bus keeps an audit event. */
   eventTtlMs: 30 * 24 * 60 * 60_000,
-  /** How long an event waits for a bus that is away, and how many may; past it standard output alone has them. */
-  eventPatienceMs: 60_000,
+  /** Milliseconds that an audit event is retried while the bus is unavailable. After that only standard output contains it. */
+  eventRetryMs: 60_000,
+  /** Audit events that wait for an unavailable bus. Further events are written to standard output only. */
   eventsWaiting: 10_000,
-  /** Shared values with a longer time to live than this are kept on disk, so that a restarted bus still has them. */
+  /** Milliseconds of time to live from which a shared value is stored on disk, so that it survives a restart of the bus. */
   stateMemoryTtlMs: 60 * 60_000,
 } as const;
 
-/** How Secrets with API keys are followed. */
+/** Limits on watching the Secrets that contain API keys. */
 export const KEYS_LIMITS = {
-  /** Milliseconds that one question to the API server may take. */
+  /** Milliseconds for one request to the Kubernetes API server. */
   apiTimeoutMs: 10_000,
-  /** Pause after the first fault; doubled with each one up to `retryMaxMs`. */
+  /** Milliseconds of pause after the first failed request. The pause doubles with each further failure. */
   retryBaseMs: 250,
+  /** Longest pause after a failed request, in milliseconds. */
   retryMaxMs: 5_000,
-  /** Longest pause between two watches where the first ended without a fault. */
-  rewatchMaxMs: 500,
-  /** How often the log says again that the keys are out of reach. */
-  complaintMs: 30_000,
+  /** Longest pause before a watch that ended without an error is started again, in milliseconds. */
+  watchPauseMaxMs: 500,
+  /** Milliseconds between two warnings in the log while the keys cannot be read. */
+  warnIntervalMs: 30_000,
 } as const;
 
-/** Resident memory, in MiB, that one isolated conversion process (with its children) may reach before it is killed. */
-export const MEMORY_LIMITS_MIB = {
-  pdf: 2048,
-  ocr: 1536,
-  office: 3072,
-  html: 2048,
-  csv: 2048,
-  pii: 2048,
-  enrich: 1024,
-} as const;
-
-/** What is sent to and taken from a configured language model, and from the caller's JSON Schema. */
+/** Limits on requests to the configured language model and on the caller's JSON Schema. */
 export const MODEL_LIMITS = {
-  /** UTF-16 code units of a document that are sent. Past it the document is cut, with a warning. */
+  /** UTF-16 code units of a document that are sent to the model. The rest is cut off, with a warning. */
   documentUnits: 120_000,
-  /** Bytes of one answer. Past it: 502. */
+  /** Bytes of one response of the model. A larger response is answered with 502. */
   answerBytes: 4 * MiB,
-  /** Code units of a model's summary, and of one made by extraction. */
+  /** UTF-16 code units of a summary that the model writes. The rest is cut off. */
   modelSummaryUnits: 8_000,
+  /** UTF-16 code units of an extractive summary, which is made without a model. */
   summaryUnits: 1_000,
-  /** Objects, lists and values of a JSON Schema, and code units of one of its patterns. Past it: 422. */
+  /** Objects, lists and values of a JSON Schema. A larger schema is answered with 422. */
   schemaNodes: 20_000,
+  /** UTF-16 code units of one `pattern` of a JSON Schema. A longer pattern is answered with 422. */
   schemaPatternUnits: 1_000,
-  /** Faults of an answer that the model is told of when it is asked again. */
-  schemaFaults: 20,
-  /** Seconds a caller is told to wait after the endpoint's 429, where it names none, and at most. */
+  /** Validation errors of an answer that are sent to the model with the second attempt. */
+  schemaErrors: 20,
+  /** Seconds of `Retry-After` when the model answers 429 without a `Retry-After` of its own. */
   retryAfterDefaultSeconds: 10,
+  /** Largest `Retry-After`, in seconds, that is passed on from the model to the caller. */
   retryAfterMaxSeconds: 300,
 } as const;
 
-/** What one redaction may spend on the built-in tagger, which reads some 170,000 code units a second. */
+/** Limits on PII redaction. */
 export const PII_LIMITS = {
-  /** UTF-16 code units that it reads in one job. Past it names and places are found by rules and lists, with a warning. */
+  /** UTF-16 code units per job that the built-in tagger reads (about 170,000 a second). In the rest, names and places are found by rules and lists, with a warning. */
   modelUnits: 1_500_000,
 } as const;

@@ -1,9 +1,24 @@
 // Holds the pages under docs/ to the code they are written from.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { committed, pages } from './tables.ts';
+import { committed, distinct, limitDescriptions, pages } from './tables.ts';
 
 for (const [path, text] of await pages())
   test(`${path} says what the code says`, async () => {
     assert.equal(await committed(path), text, 'run `npm run docs` and commit what it writes');
   });
+
+const LIMITS: readonly (readonly [condition: string, source: string, message: RegExp])[] = [
+  ['has no comment', '  /** Bytes of a part. */\n  partBytes: 1,\n  nameBytes: 2,', /`nameBytes` has no description/],
+  [
+    'shares the description of another limit',
+    '  /** Bytes of a part. */\n  partBytes: 1,\n  /** Bytes of a part. */\n  nameBytes: 2,',
+    /`partBytes` and `nameBytes` have the same description/,
+  ],
+  ['has a description without its unit', '  /** A pause. */\n  pauseMs: 1,', /`pauseMs` does not name its unit/],
+];
+for (const [condition, source, message] of LIMITS)
+  test(`the generator fails if a limit ${condition}`, () => assert.throws(() => limitDescriptions(source), message));
+
+test('the generator fails if a variable has no description', () =>
+  assert.throws(() => distinct('variable', new Map([['PORT', '']])), /the variable `PORT` has no description/));

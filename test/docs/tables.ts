@@ -1,4 +1,4 @@
-// Writes the tables of docs/ from the code that they describe (`npm run docs`), so that a page can never name a variable or a limit that is not there.
+// Generates the reference pages of docs/ from the code (`npm run docs`), so that they list exactly the variables, limits and metrics that exist.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { ERROR_CODES } from '#shared/contract/errors.ts';
 import { FORMATS } from '#shared/contract/formats.ts';
 import * as limits from '#shared/contract/limits.ts';
+import { QUEUE_NAMES, WORKER_SERVICES } from '#shared/contract/services.ts';
 import { environmentSchema } from '#shared/runtime/config.ts';
 import { METRICS } from '#shared/runtime/metrics.ts';
 import { chartReadme } from './chart.ts';
@@ -18,30 +19,62 @@ const table = (head: readonly string[], rows: readonly string[][]): string =>
 
 function configurationPage(): string {
   const schema = z.toJSONSchema(environmentSchema, { io: 'input', unrepresentable: 'any' });
+  const descriptions = new Map<string, string>();
   const rows = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const { description = '', default: fallback } = typeof property === 'object' ? property : {};
+    descriptions.set(name, description);
     return [`\`${name}\``, fallback === undefined ? '' : `\`${String(fallback)}\``, description];
   });
+  distinct('variable', descriptions);
   return `# Configuration
 
-Every environment variable, from \`shared/runtime/config.ts\`. An empty variable counts as unset; a wrong one stops the start with its name.
+Every environment variable. Generated from \`shared/runtime/config.ts\` by \`npm run docs\`. An empty variable counts as unset. If a variable is invalid, the process names it and exits.
 
-${table(['variable', 'default', 'what it does'], rows)}
+${table(['variable', 'default', 'description'], rows)}
 `;
 }
 
-/** The comment above each member of an exported `..._LIMITS...` object, in the order of the source. */
-function memberComments(source: string): Map<string, string> {
-  const comments = new Map<string, string>();
-  let comment = '';
-  for (const line of source.split('\n')) {
-    const said = /^\s*(?:\/\*\*|\*)\s?(.*?)\s*(?:\*\/)?$/.exec(line)?.[1];
-    const member = /^ {2}(\w+):/.exec(line)?.[1];
-    if (line.includes('/**')) comment = said ?? '';
-    else if (said !== undefined && /^\s*\*/.test(line)) comment = `${comment} ${said}`.trim();
-    else if (member !== undefined) comments.set(member, comment);
+/** Units that the end of a limit's name stands for; its description must name the unit too. */
+const UNITS: readonly (readonly [name: RegExp, unit: RegExp])[] = [
+  [/Bytes$/, /\bbytes\b/i],
+  [/Ms$/, /\bmilliseconds\b/i],
+  [/Seconds$/, /\bseconds\b/i],
+  [/Pixels$/, /\bpixels\b/i],
+  [/Units$/, /\bUTF-16 code units\b/],
+  [/Length$/, /\b(UTF-16 code units|characters)\b/i],
+  [/Depth$/, /\blevels\b/i],
+];
+
+/**
+ * The description of each limit: the comment above it.
+ * @param source of shared/contract/limits.ts
+ * @throws Error for a limit without a one-line comment of its own, and for one whose comment does not name the unit
+ */
+export function limitDescriptions(source: string): Map<string, string> {
+  const descriptions = new Map<string, string>();
+  const lines = source.split('\n');
+  for (const [index, line] of lines.entries()) {
+    const name = /^ {2}(\w+):/.exec(line)?.[1];
+    if (name === undefined) continue;
+    const description = /^ {2}\/\*\* (.+) \*\/$/.exec(lines[index - 1] ?? '')?.[1] ?? '';
+    const unit = UNITS.find(([ending]) => ending.test(name))?.[1];
+    if (description !== '' && unit?.test(description) === false)
+      throw new Error(`the description of the limit \`${name}\` does not name its unit`);
+    descriptions.set(name, description);
   }
-  return comments;
+  return distinct('limit', descriptions);
+}
+
+/** @throws Error naming an entry that has no description, or the same one as another entry */
+export function distinct(kind: string, descriptions: Map<string, string>): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const [name, description] of descriptions) {
+    if (description === '') throw new Error(`the ${kind} \`${name}\` has no description`);
+    const other = names.get(description);
+    if (other !== undefined) throw new Error(`the ${kind}s \`${other}\` and \`${name}\` have the same description`);
+    names.set(description, name);
+  }
+  return descriptions;
 }
 
 function shown(name: string, value: number): string {
@@ -51,25 +84,37 @@ function shown(name: string, value: number): string {
 }
 
 async function limitsPage(): Promise<string> {
-  const comments = memberComments(await readFile(at('shared/contract/limits.ts'), 'utf8'));
+  const descriptions = limitDescriptions(await readFile(at('shared/contract/limits.ts'), 'utf8'));
   const section = (title: string, values: Readonly<Record<string, number>>): string =>
     `## ${title}\n\n${table(
-      ['limit', 'value', 'what it bounds'],
-      Object.entries(values).map(([name, value]) => [`\`${name}\``, shown(name, value), comments.get(name) ?? '']),
+      ['limit', 'value', 'description'],
+      Object.entries(values).map(([name, value]) => [`\`${name}\``, shown(name, value), descriptions.get(name) ?? '']),
     )}`;
+  const services = QUEUE_NAMES.map((queue) => {
+    const { memoryMiB, description } = WORKER_SERVICES[queue];
+    return [`\`${queue}\``, `${memoryMiB.toLocaleString('en')} MiB`, description];
+  });
   return `# Limits
 
-From \`shared/contract/limits.ts\`. Past a limit of a request the answer is a 4xx that names it; past a limit on what a document may unfold to it is 422 \`DOCUMENT_TOO_COMPLEX\`.
+Generated from \`shared/contract/limits.ts\` and \`shared/contract/services.ts\` by \`npm run docs\`. A request that exceeds a limit is answered with a 4xx error that names the limit. A document that exceeds a limit on its content is answered with 422 \`DOCUMENT_TOO_COMPLEX\`, unless the description states otherwise.
 
-${section('Of a request', limits.REQUEST_LIMITS)}
+${section('Requests', limits.REQUEST_LIMITS)}
 
-${section('Of a document', limits.DOCUMENT_LIMITS)}
+${section('Documents', limits.DOCUMENT_LIMITS)}
 
-${section('Of the insides', limits.TRANSPORT_LIMITS)}
+${section('Transport between services', limits.TRANSPORT_LIMITS)}
 
-${section('Of API keys in Secrets', limits.KEYS_LIMITS)}
+${section('API keys in Secrets', limits.KEYS_LIMITS)}
 
-${section('Memory of one conversion, in MiB', limits.MEMORY_LIMITS_MIB)}
+${section('Language model', limits.MODEL_LIMITS)}
+
+${section('PII redaction', limits.PII_LIMITS)}
+
+## Memory of one conversion
+
+Each job runs in an isolated process. The process is killed when it and its child processes use more resident memory than this.
+
+${table(['service', 'memory', 'what the service does'], services)}
 `;
 }
 
@@ -121,6 +166,7 @@ async function processMetrics(): Promise<string[][]> {
 }
 
 async function metricsPage(): Promise<string> {
+  distinct('metric', new Map(METRICS.map(({ name, help }) => [name, help])));
   const sets = new Map<string, readonly string[]>();
   const labelled = (label: string, values: readonly string[] | undefined): string => {
     if (!values) return `\`${label}\``;

@@ -112,7 +112,7 @@ export function openKubernetesKeys(place: KeysPlace, log: Logger): KeySource {
       undefined,
       {
         // Its own pause grows to 30 s wherever watches end often and change nothing, and a revoked key would live on as long.
-        delayFn: (ms) => sleep(Math.min(ms, KEYS_LIMITS.rewatchMaxMs), undefined, { ref: false }),
+        delayFn: (ms) => sleep(Math.min(ms, KEYS_LIMITS.watchPauseMaxMs), undefined, { ref: false }),
       },
     );
     informer.on('add', (secret) => ring.put(secret));
@@ -131,7 +131,7 @@ export function openKubernetesKeys(place: KeysPlace, log: Logger): KeySource {
       if (closed) return;
       faults += 1;
       const now = Date.now();
-      if (faults === 1 || now - complainedAt >= KEYS_LIMITS.complaintMs) {
+      if (faults === 1 || now - complainedAt >= KEYS_LIMITS.warnIntervalMs) {
         complainedAt = now;
         const line = { namespace, selector, reason: describeFault(fault) };
         if (listed) log.warn(line, 'the API keys are out of reach; the last known keys still count');

@@ -16,7 +16,7 @@ export function createNatsEventLog(link: Link): EventLog {
       if (waiting >= TRANSPORT_LIMITS.eventsWaiting)
         throw new BusUnavailableError('too many events wait for the bus already');
       waiting += 1;
-      const until = Date.now() + TRANSPORT_LIMITS.eventPatienceMs;
+      const until = Date.now() + TRANSPORT_LIMITS.eventRetryMs;
       const msgID = randomUUID();
       const text = JSON.stringify(event);
       try {

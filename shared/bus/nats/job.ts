@@ -102,7 +102,7 @@ function keepAlive(link: Link, job: TakenJob, envelope: JobEnvelope, controller:
     if (reception === 'gone') controller.abort(new Error('the requester no longer waits'));
     absentSince = reception === 'nobody' ? (absentSince ?? Date.now()) : undefined;
     // A requester whose connection broke is given the time to come back that its answer would be given.
-    if (absentSince !== undefined && Date.now() - absentSince >= TRANSPORT_LIMITS.answerPatienceMs)
+    if (absentSince !== undefined && Date.now() - absentSince >= TRANSPORT_LIMITS.answerRetryMs)
       controller.abort(new Error('the requester went away'));
   };
   const heartbeat = setInterval(() => void beat(), HEARTBEAT_MS);
@@ -137,7 +137,7 @@ async function handOver(link: Link, envelope: JobEnvelope, notice: WorkerNotice,
     const reception = await notify(link, envelope.reply, frame);
     if (typeof reception === 'number' || reception === 'gone') return;
     absentSince ??= Date.now();
-    if (Date.now() > envelope.deadline || Date.now() - absentSince > TRANSPORT_LIMITS.answerPatienceMs) {
+    if (Date.now() > envelope.deadline || Date.now() - absentSince > TRANSPORT_LIMITS.answerRetryMs) {
       link.log.warn({ job: envelope.id }, 'nobody is there to hear the answer to a job');
       return;
     }

@@ -50,7 +50,7 @@ class NatsSharedState implements SharedState {
   ): Promise<T> {
     const before = this.#turns.get(key) ?? Promise.resolve();
     // From now, not from its turn: while the bus is away turns must not add up.
-    const until = Date.now() + TRANSPORT_LIMITS.statePatienceMs;
+    const until = Date.now() + TRANSPORT_LIMITS.stateRetryMs;
     const turn = before.then(() => this.#change(key, change, ttlMs, until));
     const settled = turn
       .catch(() => undefined)
@@ -96,7 +96,7 @@ class NatsSharedState implements SharedState {
     }
   }
 
-  async #insist(kind: keyof Pair, key: string, until = Date.now() + TRANSPORT_LIMITS.statePatienceMs): Promise<Found> {
+  async #insist(kind: keyof Pair, key: string, until = Date.now() + TRANSPORT_LIMITS.stateRetryMs): Promise<Found> {
     for (let faults = 0; ; ) {
       // A question on a connection that is down would only hear of it by its own timeout.
       if (!(await this.#link.whenReady(until))) throw new BusUnavailableError('the shared state is out of reach');

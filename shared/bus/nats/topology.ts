@@ -110,7 +110,7 @@ export async function ensureStreams(manager: JetStreamManager, choices: StreamCh
     num_replicas: choices.replicas,
     max_age: nanos(TRANSPORT_LIMITS.eventTtlMs),
     max_bytes: TRANSPORT_LIMITS.eventBytes,
-    duplicate_window: nanos(2 * TRANSPORT_LIMITS.eventPatienceMs),
+    duplicate_window: nanos(2 * TRANSPORT_LIMITS.eventRetryMs),
   });
   for (const kind of ['durable', 'volatile'] as const)
     for (const config of streamConfigs(kind, choices)) await ensureStream(manager, config);
