@@ -5,9 +5,9 @@ import type { JsonFormat, PdfOptions, RedactOptions } from './options.ts';
 import type { FieldName } from './response.ts';
 import type { QueueName } from './services.ts';
 
-/** What of the options a converter and the render pipeline need. */
+/** The options that a converter and the render pipeline need. */
 export interface RenderOptions {
-  /** The fields to fill; more than the caller asked for where a later stage needs one (markdown for summary and json). */
+  /** The fields to fill: the requested ones, and those that a later stage needs (`markdown` for `summary` and `json`). */
   fields: FieldName[];
   includeTags: string[];
   excludeTags: string[];
@@ -17,33 +17,30 @@ export interface RenderOptions {
   pdf: PdfOptions;
 }
 
-/** One file to convert. Payload: the file's bytes. Reply: `RecordHead`, payload: JSON of `RecordFields`. */
+/** Converts one file. Payload: the bytes of the file. Reply: `RecordHead`. Reply payload: JSON of `RecordFields`. */
 export interface ConvertJob {
   kind: 'convert';
   requestId: string;
-  /** For error messages and `metadata`; never a path. */
+  /** For error messages and `metadata`. Not a path. */
   fileName: string;
-  /** The format that content and name agreed on, with the dot. */
+  /** The detected format, with the dot. */
   extension: string;
   container: Container;
-  /** What the upload's part said, where it named a charset. */
+  /** Charset from the content type of the uploaded part, if it names one. */
   charset?: string;
   options: RenderOptions;
 }
 
-/** Document metadata under construction: strings, lists of strings, numbers. */
+/** Metadata of the document, before the gateway adds its own. */
 export type DocumentMetadata = Record<string, string | string[] | number | boolean | null | Record<string, number>>;
 
-/** What travels beside the record's fields. */
+/** The small part of a record, which is sent in the header of a message. Its fields are sent as the payload. */
 export interface RecordHead {
   metadata: DocumentMetadata;
   warnings: string[];
 }
 
-/**
- * One page image to read. Payload: 8-bit grey pixels, row by row, `width * height` bytes.
- * Reply: `OcrPage`, no payload.
- */
+/** Reads one page image. Payload: 8-bit gray pixels, row by row, `width * height` bytes. Reply: `OcrPage`, without a payload. */
 export interface OcrJob {
   kind: 'ocr';
   requestId: string;
@@ -51,47 +48,47 @@ export interface OcrJob {
   width: number;
   height: number;
   dpi: number;
-  /** Tesseract language names; empty for the server's default. */
+  /** Language codes as in OCR_LANGUAGES; empty for the languages of the server. */
   languages: string[];
-  /** Degrees clockwise to turn the image by before it is read; found out where it is not given. */
+  /** Degrees to rotate the image clockwise before it is read. Detected if not set. */
   rotation?: 0 | 90 | 180 | 270;
 }
 
-/** Pixels of the image as it was sent, origin at the top left. */
+/** In pixels of the image, origin at the top left. */
 export type PixelBox = [x0: number, y0: number, x1: number, y1: number];
 
 export interface OcrWord {
   text: string;
   box: PixelBox;
-  /** 0 to 1. */
+  /** From 0 to 1. */
   confidence: number;
 }
 
 export interface OcrLine {
   box: PixelBox;
-  /** Baseline-to-ascender height in pixels, the best measure of the type size. */
+  /** Distance from baseline to ascender in pixels, the best measure of the font size. */
   height: number;
-  /** Lines of one block of the page (a column, a table's cell) have one number; blocks come in reading order. */
+  /** Number of the block (a column, a table cell) that contains the line. Blocks are numbered in reading order. */
   block?: number;
   words: OcrWord[];
 }
 
 export interface OcrPage {
-  /** Size of the page as it was read, after `rotation`. Boxes are in this frame. */
+  /** Pixels of the page after `rotation`. Boxes are relative to the rotated page. */
   width: number;
   height: number;
-  /** Degrees clockwise by which the sent image was turned to be upright. */
+  /** Degrees that the image was rotated clockwise to be upright. */
   rotation: 0 | 90 | 180 | 270;
   /**
-   * Degrees clockwise that the lines of the turned page sloped, where it was straightened before reading (about its centre, on a canvas of the
-   * same size). Boxes are in the straightened frame.
+   * Degrees clockwise that the lines of the rotated page sloped, if the page was deskewed (around its center, on a canvas of the same size).
+   * Boxes are relative to the deskewed page.
    */
   skew?: number;
-  /** Mean word confidence weighted by length, 0 to 1; 0 for a page without words. */
+  /** Mean confidence of the words, weighted by their length, from 0 to 1; 0 for a page without words. */
   confidence: number;
-  /** In the engine's reading order. */
+  /** In the reading order of the engine. */
   lines: OcrLine[];
-  /** Straight lines that are drawn on the page, each as the box around its ink, in the frame of the other boxes. */
+  /** Drawn straight lines of the page, each as the bounding box of its pixels. */
   rulings?: PixelBox[];
 }
 
@@ -108,13 +105,13 @@ export interface EnrichJob extends RecordHead {
   requestId: string;
   summary: boolean;
   json?: JsonFormat;
-  /** Fields that were made for this stage only and leave here. */
+  /** Fields that only this stage needs. It removes them from the record. */
   drop: FieldName[];
 }
 
 export type Job = ConvertJob | OcrJob | RedactJob | EnrichJob;
 
-/** A job's answer: what it says (small, JSON), and what it carries (bytes). */
+/** The result of a job: a small JSON value and bytes. */
 export interface JobOutput<Reply = unknown> {
   reply: Reply;
   payload?: Uint8Array | string;
@@ -122,32 +119,32 @@ export interface JobOutput<Reply = unknown> {
 
 export type JobOutcome<Reply = unknown> = { ok: true; reply: Reply } | { ok: false; error: ErrorRecord };
 
-/** What a handler may use besides its input. */
+/** What a handler gets besides the job and its payload. */
 export interface JobContext {
-  /** Fires when the caller left or the deadline passed; the process is killed shortly after. */
+  /** Fires when the caller closed the connection or the deadline passed. The process is killed 150 ms later. */
   signal: AbortSignal;
-  /** Of the request that the job is part of: jobs for other services carry it on. */
+  /** Id of the HTTP request. Put it into jobs for other services. */
   requestId: string;
   /** Epoch milliseconds. */
   deadline: number;
-  /** True for zero data retention: nothing of the job may touch a disk. */
+  /** True for zero data retention: no data of the job may be written to a disk. */
   volatile: boolean;
   /**
-   * Sends a job to another service over the bus and waits.
-   * @param started called each time a worker takes the job: it waits in the queue no more
-   * @throws ParseError what that service answered.
+   * Runs a job on another service and waits for the result.
+   * @param started called each time a worker starts the job
+   * @throws ParseError the error of that service
    */
   call<Reply>(queue: QueueName, job: Job, payload: Uint8Array, started?: () => void): Promise<JobOutput<Reply>>;
 }
 
-/** A service's work on one job; runs in an isolated process, one job at a time. @throws ParseError for the caller; anything else is a 500. */
+/** Runs one job, in an isolated process that runs no other job at the same time. @throws ParseError for the caller; any other error becomes a 500 */
 export type JobHandler<J extends Job = Job> = (job: J, payload: Uint8Array, context: JobContext) => Promise<JobOutput>;
 
-/** What a service's `worker.ts` exports. */
+/** The exports of a service's `worker.ts`. */
 export interface WorkerModule {
   handle: JobHandler;
-  /** Gets ready before the first job (loads a model, warms an engine). */
+  /** Prepares for the first job, for example loads a model. */
   warm?: () => Promise<void>;
-  /** Lets go of engines before the process ends. */
+  /** Closes engines before the process ends. */
   close?: () => Promise<void>;
 }

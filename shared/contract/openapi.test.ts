@@ -1,4 +1,4 @@
-// The OpenAPI document says what the schemas say: every reference resolves, and its examples and real bodies pass it.
+// Tests the OpenAPI document: references resolve, examples are valid, and its schemas accept and reject the same bodies as the server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -22,7 +22,7 @@ function validator(name: string) {
   return ajv.addSchema(document, 'doc').getSchema(`doc#/components/schemas/${name}`);
 }
 
-test('every reference points at something', () => {
+test('every reference resolves', () => {
   const refs = [...walk(document)].flatMap(([key, value]) => (key === '$ref' ? [String(value)] : []));
   assert.ok(refs.length > 20);
   for (const ref of new Set(refs)) {
@@ -34,7 +34,7 @@ test('every reference points at something', () => {
   }
 });
 
-test('the request is described as clients send it, the answer as they get it', () => {
+test('the schemas accept valid options and responses and reject invalid ones', () => {
   const options = validator('ParseOptions');
   assert.ok(options);
   for (const good of [
@@ -61,13 +61,13 @@ test('the request is described as clients send it, the answer as they get it', (
   const operation = document.paths['/v2/parse'].post;
   const example = operation.responses['200'].content['application/json'].example;
   assert.equal(answer(example), true, JSON.stringify(answer.errors));
-  assert.equal(answer({ success: true, data: {} }), false, 'metadata is always there');
+  assert.equal(answer({ success: true, data: {} }), false, 'metadata is required');
   const part = operation.requestBody.content['multipart/form-data'];
   assert.equal(part.encoding.options.contentType, 'application/json');
   assert.deepEqual(part.schema.required, ['file']);
 });
 
-test('every code stands under its status, as an example that has the shape of errors', () => {
+test('every error code is an example of its status and matches the error schema', () => {
   const error = validator('ErrorResponse');
   assert.ok(error);
   const { responses } = document.paths['/v2/parse'].post;

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made from the very schemas that validate requests and type answers, so that it cannot drift from them.
+// Generates the OpenAPI 3.1 document from the schemas that validate requests and responses, so that both always agree.
 import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from './errors.ts';
 import { EXTENSIONS } from './formats.ts';
@@ -12,52 +12,56 @@ type JsonObject = { [key: string]: JsonValue };
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value with every `$ref` into `$defs` pointed at the document's components. */
-function relocate(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(relocate);
+/** Changes every `$ref` from `$defs` to the components of the document. */
+function relocateReferences(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(relocateReferences);
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) =>
       key === '$ref' && typeof inner === 'string'
         ? [key, inner.replace('#/$defs/', '#/components/schemas/')]
-        : [key, relocate(inner)],
+        : [key, relocateReferences(inner)],
     ),
   );
 }
 
-/** A zod schema as components: itself under `name`, and every named schema inside it. */
+/** The components of a zod schema: the schema under `name`, and every named schema that it contains. */
 function components(schema: z.ZodType, name: string, io: 'input' | 'output'): JsonObject {
   const json = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io, target: 'draft-2020-12' }))) as JsonObject;
   const { $defs, $schema: _schema, id: _id, ...root } = json;
   const inner = isObject($defs) ? $defs : {};
-  // A schema that is named itself comes as nothing but a reference to its own name.
+  // If the schema has a name of its own, zod returns only a reference to it.
   const named = Object.entries('$ref' in root ? inner : { ...inner, [name]: root }).map(
     ([key, value]): [string, JsonValue] => {
       const { id: _inner, $id: _innerId, ...rest } = isObject(value) ? value : {};
-      return [key, relocate(rest)];
+      return [key, relocateReferences(rest)];
     },
   );
   return Object.fromEntries(named);
 }
 
-/** What each status of SPEC 7 means here, and the codes that come with it, each an example. */
+/** Each error status with its codes, which become examples (docs/api.md, "Errors"). */
 const FAILURES: readonly (readonly [status: number, description: string, codes: readonly ErrorCode[]])[] = [
   [
     400,
-    'The request is wrong: its body, its options, the kind of file. `details` lists every wrong field.',
+    'The body, the options or the file format is invalid. `details` lists every invalid field.',
     ['BAD_REQUEST', 'UNSUPPORTED_FILE_TYPE', 'PARSE_UNSUPPORTED_OPTIONS', 'MODEL_NOT_CONFIGURED'],
   ],
   [401, 'The API key is missing, malformed, unknown or revoked.', ['UNAUTHORIZED']],
-  [402, 'The key has no credits left.', ['PAYMENT_REQUIRED']],
-  [403, 'The key lacks permission for parse or for zero data retention.', ['FORBIDDEN']],
-  [404, 'There is nothing at this path.', ['NOT_FOUND']],
-  [405, 'The path knows another method; see `Allow`.', ['METHOD_NOT_ALLOWED']],
-  [408, 'The document was not done within `timeout`, or the upload stalled. Retry with backoff.', ['REQUEST_TIMEOUT']],
+  [402, 'The credits of the key are used up.', ['PAYMENT_REQUIRED']],
+  [403, 'The key does not permit parsing or zero data retention.', ['FORBIDDEN']],
+  [404, 'The path does not exist.', ['NOT_FOUND']],
+  [405, 'The path does not support this method. `Allow` lists the supported methods.', ['METHOD_NOT_ALLOWED']],
+  [
+    408,
+    'The conversion did not finish within `timeout`, or the upload stalled. Retry with backoff.',
+    ['REQUEST_TIMEOUT'],
+  ],
   [409, 'The state of a resource prevents the operation.', ['CONFLICT']],
   [413, `The file is larger than ${REQUEST_LIMITS.fileBytes} bytes.`, ['PAYLOAD_TOO_LARGE']],
   [
     422,
-    'The document, or the schema of a json format, cannot be worked with.',
+    'The document cannot be converted, or the schema of a `json` format is invalid.',
     [
       'DOCUMENT_ENCRYPTED',
       'DOCUMENT_CORRUPT',
@@ -69,23 +73,27 @@ const FAILURES: readonly (readonly [status: number, description: string, codes: 
   ],
   [
     429,
-    'The rate, or the concurrency with its queue, is exhausted; wait `Retry-After` seconds.',
+    'The rate limit, or the concurrency limit and its queue, is exhausted. Retry after `Retry-After` seconds.',
     ['RATE_LIMIT_EXCEEDED', 'CONCURRENCY_LIMIT_REACHED'],
   ],
-  [500, 'A fault of the server. Retry with backoff.', ['UNKNOWN_ERROR']],
-  [502, 'A service answered with something that is not a record. Retry with backoff.', ['BAD_GATEWAY']],
-  [503, 'A service or the bus is away, or the server is shutting down. Retry with backoff.', ['SERVICE_UNAVAILABLE']],
-  [504, 'A gateway in between gave up. Retry with backoff.', ['GATEWAY_TIMEOUT']],
+  [500, 'The server failed. Retry with backoff.', ['UNKNOWN_ERROR']],
+  [502, 'A service or the language model returned an invalid response. Retry with backoff.', ['BAD_GATEWAY']],
+  [
+    503,
+    'A service or the message bus is unavailable, or the server is shutting down. Retry after `Retry-After` seconds.',
+    ['SERVICE_UNAVAILABLE'],
+  ],
+  [504, 'A proxy between client and server timed out. Retry with backoff.', ['GATEWAY_TIMEOUT']],
 ];
 
 const MULTIPART_EXAMPLE = 'Bad Request: the multipart form-data request is invalid: its Content-Type names no boundary';
 
 const requestIdHeader: JsonObject = {
-  description: 'Names the request in logs; the one that was sent, where it was sane.',
+  description: 'Identifies the request in logs: the value from the request if it is valid, else a generated one.',
   schema: { type: 'string' },
 };
 const retryAfterHeader: JsonObject = {
-  description: 'Whole seconds, at least 1, after which the request is let in.',
+  description: 'Seconds to wait before the next attempt, an integer of at least 1.',
   schema: { type: 'integer', minimum: 1 },
 };
 
@@ -99,7 +107,9 @@ function failureResponse(status: number, description: string, codes: readonly Er
     headers: {
       'X-Request-Id': requestIdHeader,
       ...(status === 429 || status === 503 ? { 'Retry-After': retryAfterHeader } : {}),
-      ...(status === 405 ? { Allow: { description: 'The methods of the path.', schema: { type: 'string' } } } : {}),
+      ...(status === 405
+        ? { Allow: { description: 'Methods that the path supports.', schema: { type: 'string' } } }
+        : {}),
     },
     content: {
       'application/json': {
@@ -127,13 +137,13 @@ const success = (description: string, schema: JsonObject, example: JsonValue): J
 const parseOperation: JsonObject = {
   operationId: 'parse',
   summary: 'Convert one file',
-  description: `Takes one file of at most ${REQUEST_LIMITS.fileBytes} bytes (${EXTENSIONS.join(', ')}) and gives back Markdown, HTML, links, images, a summary or JSON. Parts may come in any order; options that come first are checked before the file is read.`,
+  description: `Converts one file of at most ${REQUEST_LIMITS.fileBytes} bytes (${EXTENSIONS.join(', ')}) to Markdown, HTML, links, images, a summary or JSON. The parts may be in any order. Options before the file are validated before the file is read.`,
   parameters: [
     {
       name: 'X-Request-Id',
       in: 'header',
       required: false,
-      description: 'Names the request in the answer and in logs.',
+      description: 'Identifies the request in the response and in logs.',
       schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
     },
   ],
@@ -148,7 +158,8 @@ const parseOperation: JsonObject = {
             file: {
               type: 'string',
               format: 'binary',
-              description: 'The file. Its name decides the kind; its content wins where they differ.',
+              description:
+                'The file. The extension of its name determines the format; if the content has another supported format, the content does.',
             },
             options: { $ref: '#/components/schemas/ParseOptions' },
           },
@@ -212,7 +223,7 @@ const formatsSchema: JsonObject = {
   },
 };
 
-const probe = (operationId: string, summary: string, contentType: string, mayRefuse: boolean): JsonObject => ({
+const probe = (operationId: string, summary: string, contentType: string, mayFail: boolean): JsonObject => ({
   get: {
     operationId,
     summary,
@@ -223,14 +234,14 @@ const probe = (operationId: string, summary: string, contentType: string, mayRef
         description: 'OK',
         content: { [contentType]: { schema: { type: contentType === 'application/json' ? 'object' : 'string' } } },
       },
-      ...(mayRefuse ? failures([503]) : {}),
+      ...(mayFail ? failures([503]) : {}),
     },
   },
 });
 
 /**
- * The whole interface as an OpenAPI 3.1 document.
- * @param options version: the product's
+ * The complete interface as an OpenAPI 3.1 document.
+ * @param options version of the product
  */
 export function openApiDocument(options: { version: string }): JsonObject {
   return {
@@ -245,17 +256,17 @@ export function openApiDocument(options: { version: string }): JsonObject {
     security: [{ bearer: [] }],
     tags: [
       { name: 'parse' },
-      { name: 'operations', description: 'Probes and metrics; on a port of their own where OPS_PORT is set.' },
+      { name: 'operations', description: 'Probes and metrics. They are on another port if OPS_PORT is set.' },
     ],
     paths: {
       '/v2/parse': { post: { tags: ['parse'], ...parseOperation } },
       '/v2/parse/formats': {
         get: {
           operationId: 'listFormats',
-          summary: 'The kinds of file that are read',
+          summary: 'List the supported file formats',
           tags: ['parse'],
           responses: {
-            '200': success('Every kind.', formatsSchema, {
+            '200': success('All file formats.', formatsSchema, {
               success: true,
               data: {
                 formats: [
@@ -274,9 +285,9 @@ export function openApiDocument(options: { version: string }): JsonObject {
           },
         },
       },
-      '/livez': probe('live', 'Whether the process answers', 'application/json', false),
-      '/readyz': probe('ready', 'Whether work can be taken', 'application/json', true),
-      '/metrics': probe('metrics', 'Prometheus metrics', 'text/plain', false),
+      '/livez': probe('live', 'Whether the process responds', 'application/json', false),
+      '/readyz': probe('ready', 'Whether the service accepts requests', 'application/json', true),
+      '/metrics': probe('metrics', 'Metrics for Prometheus', 'text/plain', false),
     },
     components: {
       securitySchemes: {

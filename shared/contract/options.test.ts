@@ -1,10 +1,10 @@
-// Holds what the options mean: defaults, shorthands, and a message for each wrong field.
+// Tests the options of a request: defaults, shorthands, and the error for each invalid field.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ParseError } from './errors.ts';
 import { readParseOptions, UNSUPPORTED_FORMATS } from './options.ts';
 
-function refusal(raw: unknown): ParseError {
+function rejection(raw: unknown): ParseError {
   try {
     readParseOptions(raw);
   } catch (error) {
@@ -14,8 +14,8 @@ function refusal(raw: unknown): ParseError {
   return assert.fail(`accepted ${JSON.stringify(raw)}`);
 }
 
-describe('accepted', () => {
-  test('nothing: the defaults of SPEC 2.2', () => {
+describe('readParseOptions accepts', () => {
+  test('an empty object and returns the defaults', () => {
     const options = readParseOptions({});
     assert.deepEqual([...options.formats], ['markdown']);
     assert.deepEqual(options.pdf, { mode: 'auto', pages: false, blocks: false, pageMarkers: false });
@@ -28,20 +28,24 @@ describe('accepted', () => {
   });
 
   const formats: readonly [string, unknown, string[]][] = [
-    ['no formats at all', [], ['markdown']],
-    ['a shorthand beside its object', ['markdown', { type: 'markdown' }, 'links'], ['markdown', 'links']],
-    ['json with a prompt', [{ type: 'json', prompt: 'p' }], ['json']],
-    ['json with a schema', [{ type: 'json', schema: { type: 'object' } }], ['json']],
+    ['an empty array of formats as Markdown', [], ['markdown']],
+    [
+      'a shorthand and the same format as an object once',
+      ['markdown', { type: 'markdown' }, 'links'],
+      ['markdown', 'links'],
+    ],
+    ['a json format with a prompt', [{ type: 'json', prompt: 'p' }], ['json']],
+    ['a json format with a schema', [{ type: 'json', schema: { type: 'object' } }], ['json']],
   ];
   for (const [name, given, expected] of formats)
     test(name, () => assert.deepEqual([...readParseOptions({ formats: given }).formats], expected));
 
   for (const parsers of [[], ['pdf'], [{ type: 'pdf' }]])
-    test(`parsers ${JSON.stringify(parsers)}: the defaults`, () =>
+    test(`parsers ${JSON.stringify(parsers)} as the defaults`, () =>
       assert.equal(readParseOptions({ parsers }).pdf.mode, 'auto'));
 
-  test('what public SDKs send without meaning it', () => {
-    const silent = {
+  test('scrape options of the public SDKs that request nothing', () => {
+    const withoutEffect = {
       mobile: false,
       fastMode: false,
       waitFor: 0,
@@ -52,15 +56,21 @@ describe('accepted', () => {
       useMock: '',
     };
     assert.ok(
-      readParseOptions({ ...silent, origin: 'js-sdk@4', integration: null, proxy: 'auto', skipTlsVerification: true }),
+      readParseOptions({
+        ...withoutEffect,
+        origin: 'js-sdk@4',
+        integration: null,
+        proxy: 'auto',
+        skipTlsVerification: true,
+      }),
     );
   });
 
-  test('redactPII: true is the default settings', () =>
+  test('redactPII: true as the default settings', () =>
     assert.deepEqual(readParseOptions({ redactPII: true }).redact, { mode: 'accurate', replaceStyle: 'tag' }));
 });
 
-describe('refused, each field by its path', () => {
+describe('readParseOptions rejects', () => {
   const rows: readonly [unknown, string][] = [
     [{ formats: 'markdown' }, 'formats'],
     [{ formats: ['pdf'] }, 'formats[0]'],
@@ -90,8 +100,8 @@ describe('refused, each field by its path', () => {
     [{ headers: { a: 1 } }, 'headers.a'],
   ];
   for (const [raw, path] of rows)
-    test(`${JSON.stringify(raw).slice(0, 80)} -> ${path}`, () => {
-      const error = refusal(raw);
+    test(`${JSON.stringify(raw).slice(0, 80)} at the path ${path}`, () => {
+      const error = rejection(raw);
       assert.equal(error.code, 'BAD_REQUEST');
       assert.deepEqual(
         error.details?.map((detail) => detail.path),
@@ -100,16 +110,16 @@ describe('refused, each field by its path', () => {
       assert.ok(error.message.includes(path));
     });
 
-  test('every wrong field at once', () =>
+  test('several invalid fields in one error', () =>
     assert.deepEqual(
-      refusal({ timeout: -1, blockAds: 3, wat: 1 })
+      rejection({ timeout: -1, blockAds: 3, wat: 1 })
         .details?.map((detail) => detail.path)
         .sort(),
       ['blockAds', 'timeout', 'wat'],
     ));
 
   for (const raw of [null, 1, 'x', [], true])
-    test(`${JSON.stringify(raw)} is not an object`, () => assert.equal(refusal(raw).code, 'BAD_REQUEST'));
+    test(`${JSON.stringify(raw)}, which is not an object`, () => assert.equal(rejection(raw).code, 'BAD_REQUEST'));
 
   for (const raw of [
     { mobile: true },
@@ -118,18 +128,18 @@ describe('refused, each field by its path', () => {
     { location: { country: 'US' } },
     { storeInCache: true },
   ])
-    test(`${JSON.stringify(raw)} asks for a browser or a cache`, () => {
-      const error = refusal(raw);
+    test(`${JSON.stringify(raw)} as an unsupported option`, () => {
+      const error = rejection(raw);
       assert.equal(error.code, 'PARSE_UNSUPPORTED_OPTIONS');
       assert.ok(error.message.includes(Object.keys(raw)[0] ?? '?'));
     });
 
   for (const type of UNSUPPORTED_FORMATS)
-    test(`the format ${type}`, () => {
-      assert.equal(refusal({ formats: [type] }).code, 'PARSE_UNSUPPORTED_OPTIONS');
-      assert.ok(refusal({ formats: [{ type }] }).message.includes(type));
+    test(`the unsupported format ${type}`, () => {
+      assert.equal(rejection({ formats: [type] }).code, 'PARSE_UNSUPPORTED_OPTIONS');
+      assert.ok(rejection({ formats: [{ type }] }).message.includes(type));
     });
 
-  test('rawHtml beside redactPII', () =>
-    assert.equal(refusal({ formats: ['rawHtml'], redactPII: true }).code, 'BAD_REQUEST'));
+  test('rawHtml together with redactPII', () =>
+    assert.equal(rejection({ formats: ['rawHtml'], redactPII: true }).code, 'BAD_REQUEST'));
 });

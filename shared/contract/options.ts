@@ -1,13 +1,13 @@
-// The request's `options` as zod schemas: they validate, they give the types, and the OpenAPI document is generated from them.
+// Declares and validates the `options` of a request as zod schemas, from which the types and the OpenAPI document are derived.
 import { z } from 'zod';
 import { type FieldIssue, ParseError } from './errors.ts';
 import { REQUEST_LIMITS } from './limits.ts';
 
-/** SPEC 2.3: what parse can return. */
+/** Formats that parse can return (docs/api.md, "Formats"). */
 export const FORMAT_TYPES = ['markdown', 'summary', 'html', 'rawHtml', 'links', 'images', 'json'] as const;
 export type FormatType = (typeof FORMAT_TYPES)[number];
 
-/** Formats of the hosted service that need a browser, a network or a history: refused by name. */
+/** Formats of the scrape operation, which need a browser, a network or a history of requests. They are rejected by name. */
 export const UNSUPPORTED_FORMATS = [
   'screenshot',
   'screenshot@fullPage',
@@ -28,7 +28,7 @@ export const UNSUPPORTED_FORMATS = [
   'deterministicJson',
 ] as const;
 
-/** Scrape options that public SDKs send on every call: fine where they ask for nothing, refused by name where they ask for something. */
+/** Options of the scrape operation, which the public SDKs send with every call. They are accepted without effect if they request nothing, else rejected by name. */
 export const UNSUPPORTED_OPTIONS = [
   'mobile',
   'fastMode',
@@ -69,8 +69,11 @@ export const jsonFormatSchema = z
       .min(1)
       .max(REQUEST_LIMITS.promptLength)
       .optional()
-      .meta({ description: 'Prompt for the JSON output.' }),
-    schema: z.record(z.string(), z.unknown()).optional().meta({ description: 'A JSON Schema for the output.' }),
+      .meta({ description: 'Instruction for the model that writes the JSON.' }),
+    schema: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'JSON Schema that the JSON conforms to.' }),
   })
   .refine((format) => format.prompt !== undefined || format.schema !== undefined, {
     message: 'a json format needs a `prompt` or a `schema`',
@@ -89,7 +92,7 @@ export const formatObjectSchema = z.discriminatedUnion('type', [
 export const formatSchema = z.union([
   z
     .enum(['markdown', 'summary', 'html', 'rawHtml', 'links', 'images'])
-    .meta({ description: 'Shorthand for {"type": ...}.' }),
+    .meta({ description: 'Shorthand for `{"type": ...}`.' }),
   formatObjectSchema,
 ]);
 
@@ -98,27 +101,27 @@ export const PDF_MODES = ['fast', 'auto', 'ocr'] as const;
 export const pdfParserSchema = z
   .strictObject({
     type: z.literal('pdf'),
-    mode: z
-      .enum(PDF_MODES)
-      .default('auto')
-      .meta({ description: 'fast: text layer only. auto: text first, OCR as fallback. ocr: OCR on every page.' }),
+    mode: z.enum(PDF_MODES).default('auto').meta({
+      description:
+        '`fast` reads the text layer only. `auto` uses OCR for pages without a usable text layer. `ocr` uses OCR for every page.',
+    }),
     maxPages: z
       .int()
       .min(1)
       .max(REQUEST_LIMITS.maxPagesMax)
       .optional()
-      .meta({ description: 'Caps the number of PDF pages processed.' }),
-    pages: z.boolean().default(false).meta({ description: 'Fills data.pages with physical per-page Markdown.' }),
-    blocks: z.boolean().default(false).meta({ description: 'Fills data.blocks with typed layout blocks.' }),
+      .meta({ description: 'Reads at most this many pages.' }),
+    pages: z.boolean().default(false).meta({ description: 'Fills `data.pages` with the Markdown of each page.' }),
+    blocks: z.boolean().default(false).meta({ description: 'Fills `data.blocks` with typed layout blocks.' }),
     pageMarkers: z
       .boolean()
       .default(false)
-      .meta({ description: 'Puts `---` and `<!-- page N -->` between pages of the Markdown.' }),
+      .meta({ description: 'Writes `---` and `<!-- page N -->` between the pages in the Markdown.' }),
     password: z
       .string()
       .max(REQUEST_LIMITS.labelLength)
       .optional()
-      .meta({ description: 'Addition of ours: opens an encrypted PDF.' }),
+      .meta({ description: 'Opens an encrypted PDF. This field is an addition of Parsemesh.' }),
   })
   .meta({ id: 'PdfParser' });
 
@@ -129,54 +132,95 @@ export const PII_STYLES = ['tag', 'mask', 'remove'] as const;
 
 export const redactPiiSchema = z
   .strictObject({
-    entities: z.array(z.enum(PII_ENTITIES)).max(REQUEST_LIMITS.listItems).optional(),
-    mode: z.enum(PII_MODES).default('accurate'),
-    replaceStyle: z.enum(PII_STYLES).default('tag'),
+    entities: z
+      .array(z.enum(PII_ENTITIES))
+      .max(REQUEST_LIMITS.listItems)
+      .optional()
+      .meta({ description: 'Kinds of personal data to redact (default: all).' }),
+    mode: z.enum(PII_MODES).default('accurate').meta({
+      description:
+        '`accurate` uses a model for people and places, and validated patterns for the rest. `aggressive` adds heuristics that find more. `fast` uses heuristics only.',
+    }),
+    replaceStyle: z.enum(PII_STYLES).default('tag').meta({
+      description: '`tag` writes `<EMAIL>`, `mask` writes `*` for each character, `remove` deletes the text.',
+    }),
   })
   .meta({ id: 'RedactPII' });
 
 const tagList = z.array(z.string().min(1).max(REQUEST_LIMITS.tagSelectorLength)).max(REQUEST_LIMITS.tagSelectors);
 
-export const auditMetadataSchema = z.strictObject({ username: z.string().max(REQUEST_LIMITS.auditUsernameLength) });
+const auditMetadataSchema = z.strictObject({
+  username: z
+    .string()
+    .max(REQUEST_LIMITS.auditUsernameLength)
+    .meta({ description: 'User whom the audit event names.' }),
+});
 
-/** SPEC 2.2, every field with its default. */
+/** All options with their defaults (docs/api.md, "Options"). */
 export const parseOptionsSchema = z
   .strictObject({
-    auditMetadata: auditMetadataSchema.optional().meta({ description: 'User attribution for audit events.' }),
-    blockAds: z.boolean().default(true).meta({ description: 'Drops advertisements and cookie banners.' }),
-    excludeTags: tagList.optional().meta({ description: 'CSS selectors whose elements are left out.' }),
+    auditMetadata: auditMetadataSchema.optional().meta({ description: 'Identifies the user in audit events.' }),
+    blockAds: z.boolean().default(true).meta({ description: 'Removes advertisements and cookie banners.' }),
+    excludeTags: tagList.optional().meta({ description: 'CSS selectors. Matching elements are removed.' }),
     formats: z
       .array(formatSchema)
       .max(REQUEST_LIMITS.listItems)
-      .default([{ type: 'markdown' }]),
+      .default([{ type: 'markdown' }])
+      .meta({ description: 'What the response contains. An empty array means Markdown.' }),
     headers: z
       .record(z.string(), z.string().max(REQUEST_LIMITS.headerValueLength))
       .refine((pairs) => Object.keys(pairs).length <= REQUEST_LIMITS.headerPairs, {
         message: `at most ${REQUEST_LIMITS.headerPairs} headers`,
       })
       .optional()
-      .meta({ description: 'Used only where a request is made; parsing an upload makes none.' }),
+      .meta({
+        description: 'Accepted for compatibility. It has no effect, because parsing an upload sends no request.',
+      }),
     includeTags: tagList
       .optional()
-      .meta({ description: 'CSS selectors whose elements alone are kept. Wins over onlyMainContent.' }),
-    integration: z.string().max(REQUEST_LIMITS.labelLength).nullable().optional(),
-    onlyMainContent: z.boolean().default(true),
-    origin: z.string().max(REQUEST_LIMITS.labelLength).default('api'),
+      .meta({ description: 'CSS selectors. Only matching elements are kept. It overrides `onlyMainContent`.' }),
+    integration: z
+      .string()
+      .max(REQUEST_LIMITS.labelLength)
+      .nullable()
+      .optional()
+      .meta({ description: 'Name of the integration that sends the request, for logs.' }),
+    onlyMainContent: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Removes navigation, page headers, page footers and similar content.' }),
+    origin: z
+      .string()
+      .max(REQUEST_LIMITS.labelLength)
+      .default('api')
+      .meta({ description: 'Name of the client that sends the request, for logs.' }),
     parsers: z
       .array(z.union([z.literal('pdf'), pdfParserSchema]))
       .max(REQUEST_LIMITS.listItems)
-      .default(['pdf']),
-    proxy: z.enum(['basic', 'auto']).optional(),
-    redactPII: z.union([z.boolean(), redactPiiSchema]).default(false),
-    removeBase64Images: z.boolean().default(true),
-    skipTlsVerification: z.boolean().default(true),
+      .default(['pdf'])
+      .meta({ description: 'Settings of the PDF parser. They have no effect on other formats.' }),
+    proxy: z.enum(['basic', 'auto']).optional().meta({ description: 'Accepted for compatibility, without effect.' }),
+    redactPII: z
+      .union([z.boolean(), redactPiiSchema])
+      .default(false)
+      .meta({ description: 'Redacts personal data in every text of the response. `true` uses the default settings.' }),
+    removeBase64Images: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Replaces images that are embedded as data URLs by their alternative text.' }),
+    skipTlsVerification: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Accepted for compatibility; parsing opens no TLS connection.' }),
     timeout: z
       .int()
       .min(1)
       .max(REQUEST_LIMITS.timeoutMaxMs)
       .default(REQUEST_LIMITS.timeoutDefaultMs)
-      .meta({ description: 'Milliseconds.' }),
-    zeroDataRetention: z.boolean().default(false),
+      .meta({ description: 'Time limit of the request in milliseconds.' }),
+    zeroDataRetention: z.boolean().default(false).meta({
+      description: 'Keeps the document in memory only, never on a disk. The key needs the permission `zdr`.',
+    }),
   })
   .meta({ id: 'ParseOptions' });
 
@@ -187,7 +231,7 @@ export interface JsonFormat {
   schema?: Record<string, unknown>;
 }
 
-/** The options as the rest of the house reads them: shorthands resolved, duplicates gone, defaults in. */
+/** The validated options: shorthands are expanded, duplicates are removed, defaults are filled in. */
 export interface ParseOptions {
   formats: ReadonlySet<FormatType>;
   json: JsonFormat | undefined;
@@ -207,7 +251,8 @@ export interface ParseOptions {
 
 const PDF_DEFAULTS: PdfOptions = { mode: 'auto', pages: false, blocks: false, pageMarkers: false };
 
-const asksForNothing = (value: unknown): boolean =>
+/** Whether the value of an unsupported option requests nothing. */
+const isEmpty = (value: unknown): boolean =>
   value === null ||
   value === undefined ||
   value === false ||
@@ -217,7 +262,7 @@ const asksForNothing = (value: unknown): boolean =>
     ? value.length === 0
     : typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/** Where a field stands, as callers write it: `parsers[0].maxPages`. */
+/** The path of a field in the notation of callers: `parsers[0].maxPages`. */
 export function fieldPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`),
@@ -235,18 +280,18 @@ function flattenIssues(issues: readonly z.core.$ZodIssue[], prefix: readonly Pro
         code: issue.code,
       }));
     if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-      // The branch that came furthest (its fault lies deepest, or it is of the right type) is the one the caller meant.
+      // Report the branch of the union that the caller most likely meant: one that matches the type, with the fewest issues.
       const branches = issue.errors.filter(
         (branch) => !branch.every((inner) => inner.path.length === 0 && inner.code !== 'unrecognized_keys'),
       );
-      const meant = branches.sort((a, b) => a.length - b.length)[0];
-      if (meant) return flattenIssues(meant, path);
+      const closest = branches.sort((a, b) => a.length - b.length)[0];
+      if (closest) return flattenIssues(closest, path);
     }
     return [{ path: fieldPath(path), message: issue.message, code: issue.code }];
   });
 }
 
-/** The 400 for zod's issues: a sentence with the first fault, and every fault in `details`. */
+/** The 400 error for zod issues. The message contains the first one, `details` all of them. */
 export function validationError(issues: readonly z.core.$ZodIssue[]): ParseError {
   const details = flattenIssues(issues);
   const first = details[0];
@@ -259,11 +304,11 @@ export function validationError(issues: readonly z.core.$ZodIssue[]): ParseError
   );
 }
 
-function unsupportedAsked(raw: Record<string, unknown>): FieldIssue[] {
+function unsupportedFields(raw: Record<string, unknown>): FieldIssue[] {
   const unsupportedOptions: readonly string[] = UNSUPPORTED_OPTIONS;
   const unsupportedFormats: readonly string[] = UNSUPPORTED_FORMATS;
   const issues: FieldIssue[] = Object.entries(raw)
-    .filter(([key, value]) => unsupportedOptions.includes(key) && !asksForNothing(value))
+    .filter(([key, value]) => unsupportedOptions.includes(key) && !isEmpty(value))
     .map(([key]) => ({ path: key, message: `parse does not support \`${key}\``, code: 'unsupported' }));
   const formats = Array.isArray(raw.formats) ? raw.formats : [];
   formats.forEach((item: unknown, index) => {
@@ -284,8 +329,8 @@ function unsupportedAsked(raw: Record<string, unknown>): FieldIssue[] {
 }
 
 /**
- * Reads the decoded `options` JSON.
- * @throws ParseError BAD_REQUEST (with every wrong field in `details`) or PARSE_UNSUPPORTED_OPTIONS.
+ * Validates the decoded JSON of the `options` part.
+ * @throws ParseError BAD_REQUEST with every invalid field in `details`, or PARSE_UNSUPPORTED_OPTIONS
  */
 export function readParseOptions(raw: unknown): ParseOptions {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
@@ -294,16 +339,16 @@ export function readParseOptions(raw: unknown): ParseOptions {
       'Bad Request: the `options` part must be a JSON object, for example {"formats":["markdown"]}',
     );
   const record = raw as Record<string, unknown>;
-  const unsupported = unsupportedAsked(record);
+  const unsupported = unsupportedFields(record);
   if (unsupported.length > 0)
     throw new ParseError(
       'PARSE_UNSUPPORTED_OPTIONS',
       `Unsupported options for parse: ${unsupported.map((issue) => issue.message.replace('parse does not support ', '')).join(', ')}. Remove them and send the request again.`,
       { details: unsupported },
     );
-  const silent: readonly string[] = UNSUPPORTED_OPTIONS;
-  const known = Object.fromEntries(Object.entries(record).filter(([key]) => !silent.includes(key)));
-  const result = parseOptionsSchema.safeParse(known);
+  const withoutEffect: readonly string[] = UNSUPPORTED_OPTIONS;
+  const supported = Object.fromEntries(Object.entries(record).filter(([key]) => !withoutEffect.includes(key)));
+  const result = parseOptionsSchema.safeParse(supported);
   if (!result.success) throw validationError(result.error.issues);
   return resolve(result.data);
 }
@@ -320,7 +365,7 @@ function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
   if (redact && formats.has('rawHtml'))
     throw new ParseError(
       'BAD_REQUEST',
-      'Bad Request: `rawHtml` promises the unmodified source, so it cannot be combined with `redactPII`; ask for `html` instead',
+      'Bad Request: `rawHtml` is the unmodified source, so it cannot be combined with `redactPII`. Request `html` instead.',
       {
         details: [{ path: 'formats', message: '`rawHtml` cannot be combined with `redactPII`', code: 'custom' }],
       },

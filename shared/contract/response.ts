@@ -1,4 +1,4 @@
-// The answer as zod schemas (SPEC 2.6 to 2.8 and 7.1): tests hold real answers against them, and the OpenAPI document is generated from them.
+// Declares the response as zod schemas (docs/api.md, "Record"), from which the types and the OpenAPI document are derived; tests validate real responses with them.
 import { z } from 'zod';
 
 export const BLOCK_TYPES = [
@@ -15,34 +15,40 @@ export const BLOCK_TYPES = [
 ] as const;
 export type BlockType = (typeof BLOCK_TYPES)[number];
 
-/** A box normalized to the page: `[x0, y0, x1, y1]`, each 0 to 1, origin at the top left. */
-export const bboxSchema = z.tuple([z.number(), z.number(), z.number(), z.number()]);
+/** `[x0, y0, x1, y1]`, each from 0 to 1 relative to the page, origin at the top left. */
+const bboxSchema = z.tuple([z.number(), z.number(), z.number(), z.number()]);
 
 export const blockSchema = z
   .object({
-    id: z.string().meta({ description: '`p<page>.b<index in reading order>`.' }),
-    type: z.enum(BLOCK_TYPES),
-    label: z.string().nullable(),
-    content: z.string().meta({ description: 'Markdown fragment this block gave to the document Markdown.' }),
-    bbox: bboxSchema.nullable(),
-    readingOrder: z.int(),
-    markdownSpan: z
-      .tuple([z.int(), z.int()])
-      .nullable()
-      .meta({ description: 'UTF-16 offsets [start, end) in the document Markdown.' }),
-    source: z.string().nullable(),
-    confidence: z.object({ layout: z.number().nullable(), ocr: z.number().nullable() }),
+    id: z.string().meta({ description: '`p<page>.b<index in reading order>`. The same request returns the same ids.' }),
+    type: z.enum(BLOCK_TYPES).meta({ description: 'Kind of content. New kinds may be added.' }),
+    label: z.string().nullable().meta({ description: 'Label of the layout analysis.' }),
+    content: z.string().meta({ description: 'Markdown of the block.' }),
+    bbox: bboxSchema.nullable().meta({
+      description: '`[x0, y0, x1, y1]`, from 0 to 1, relative to the page. The origin is the top left corner.',
+    }),
+    readingOrder: z.int().meta({ description: 'Position in reading order.' }),
+    markdownSpan: z.tuple([z.int(), z.int()]).nullable().meta({
+      description:
+        'Offsets `[start, end)` of `content` in the Markdown of the document, in UTF-16 code units. Null if the Markdown does not contain `content` unchanged.',
+    }),
+    source: z.string().nullable().meta({ description: 'How the block was read, for example `native_text`.' }),
+    confidence: z
+      .object({ layout: z.number().nullable(), ocr: z.number().nullable() })
+      .meta({ description: 'Confidence of layout analysis and of OCR, from 0 to 1.' }),
   })
   .meta({ id: 'Block' });
 export type Block = z.infer<typeof blockSchema>;
 
 export const pageBlocksSchema = z
   .object({
-    pageNumber: z.int(),
-    width: z.number().nullable(),
-    height: z.number().nullable(),
-    status: z.enum(['ok', 'partial', 'failed']),
-    items: z.array(blockSchema),
+    pageNumber: z.int().meta({ description: 'Number of the physical page, starting at 1.' }),
+    width: z.number().nullable().meta({ description: 'Width of the page in pixels.' }),
+    height: z.number().nullable().meta({ description: 'Height of the page in pixels.' }),
+    status: z.enum(['ok', 'partial', 'failed']).meta({
+      description: '`partial`: parts of the page are missing or unreliable. `failed`: the page could not be read.',
+    }),
+    items: z.array(blockSchema).meta({ description: 'Blocks of the page in reading order.' }),
   })
   .meta({ id: 'PageBlocks' });
 export type PageBlocks = z.infer<typeof pageBlocksSchema>;
@@ -58,28 +64,31 @@ export const metadataSchema = z
     description: textOrList.optional(),
     keywords: textOrList.optional(),
     language: z.union([z.string(), z.array(z.string()), z.null()]).optional(),
-    sourceURL: z.string(),
-    url: z.string(),
-    statusCode: z.int(),
-    contentType: z.string(),
+    sourceURL: z.string().meta({ description: 'File name of the upload.' }),
+    url: z.string().meta({ description: 'File name of the upload, as in `sourceURL`.' }),
+    statusCode: z.int().meta({ description: 'Always 200.' }),
+    contentType: z.string().meta({ description: 'MIME type of the file format.' }),
     error: z.string().nullable().optional(),
     ogLocaleAlternate: z.array(z.string()).optional(),
-    numPages: z.int().optional(),
-    totalPages: z.int().optional(),
-    concurrencyLimited: z.boolean(),
-    concurrencyQueueDurationMs: z.number().optional(),
-    creditsUsed: z.number(),
-    requestId: z.string().optional(),
+    numPages: z.int().optional().meta({ description: 'PDF: pages that were read.' }),
+    totalPages: z.int().optional().meta({ description: 'PDF: pages in the file.' }),
+    concurrencyLimited: z.boolean().meta({ description: 'Whether the request waited for a free slot of its team.' }),
+    concurrencyQueueDurationMs: z
+      .number()
+      .optional()
+      .meta({ description: 'Milliseconds that the request waited for a slot.' }),
+    creditsUsed: z.number().meta({ description: 'Credits that the request cost.' }),
+    requestId: z.string().optional().meta({ description: 'Value of the `X-Request-Id` header.' }),
     piiRedactions: z
       .record(z.string(), z.int())
       .optional()
-      .meta({ description: 'Redactions by entity, with redactPII.' }),
+      .meta({ description: 'Number of redactions by entity, with `redactPII`.' }),
   })
   .catchall(z.unknown())
-  .meta({ id: 'Metadata' });
+  .meta({ id: 'Metadata', description: 'Other keys are metadata from the document, with string or array values.' });
 export type Metadata = z.infer<typeof metadataSchema>;
 
-/** The fields of `data` that parse fills, besides `metadata` and `warning`. */
+/** The fields of `data` besides `metadata` and `warning`. */
 export const recordFieldsSchema = z.object({
   markdown: z.string().optional(),
   html: z.string().nullable().optional(),
