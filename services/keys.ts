@@ -1,4 +1,4 @@
-// `npm run keys`: makes, lists and revokes API keys where running gateways look for them: in the keys file, or in Secrets of a cluster.
+// `npm run keys`: creates, lists and revokes API keys in the keys file or in Secrets of a Kubernetes cluster.
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { KeyFileError } from './gateway/auth/key-file.ts';
@@ -7,45 +7,55 @@ import { makeKey, NEW_KEY_PLAN, PERMISSIONS, planSchema, randomToken } from './g
 import { SecretError } from './gateway/auth/secret.ts';
 
 const USAGE = `usage:
-  npm run keys -- create [--team T] [--rate N] [--concurrency N] [--queue N] [--credits N] [--allow ${PERMISSIONS.join(',')}]
-  npm run keys -- create --print-manifest ...   (writes the Secret's manifest instead of making it)
-  npm run keys -- list
-  npm run keys -- revoke KEY|ID
-  and where keys are Secrets of a cluster, each with: --kubernetes [--namespace N] [--context C]
-rate: requests a minute (${NEW_KEY_PLAN.rate}); concurrency: documents at once (${NEW_KEY_PLAN.concurrency}); queue: requests that may wait (${NEW_KEY_PLAN.queue});
-credits: in all (unlimited); allow: permissions, comma-separated (${NEW_KEY_PLAN.allow.join(',')}); team: keys of a team share its concurrency (a team of its own)`;
+  npm run keys -- create [options]    creates a key and prints its value
+  npm run keys -- list                lists all keys, without their values
+  npm run keys -- revoke KEY|ID       revokes the key with this value or id
 
-/** Words for whoever typed the command. */
+Options of create:
+  --team T           team of the key; keys of a team share its concurrency (default: a new team)
+  --rate N           requests per minute (default: ${NEW_KEY_PLAN.rate})
+  --concurrency N    documents that are converted at the same time (default: ${NEW_KEY_PLAN.concurrency})
+  --queue N          requests that may wait for a slot (default: ${NEW_KEY_PLAN.queue})
+  --credits N        credits in total (default: unlimited)
+  --allow LIST       permissions, comma-separated: ${PERMISSIONS.join(', ')} (default: ${NEW_KEY_PLAN.allow.join(',')})
+  --print-manifest   prints the manifest of the Kubernetes Secret instead of storing the key
+
+Options of every command, for keys in Kubernetes Secrets:
+  --kubernetes       uses Secrets instead of the keys file
+  --namespace N      namespace of the Secrets
+  --context C        context of the kubeconfig file`;
+
+/** The command line is invalid. The message is meant for the user. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 const text = { type: 'string' } as const;
-const yes = { type: 'boolean' } as const;
-const PLACE_FLAGS = { kubernetes: yes, namespace: text, context: text };
+const boolean = { type: 'boolean' } as const;
+const STORE_FLAGS = { kubernetes: boolean, namespace: text, context: text };
 const PLAN_FLAGS = { team: text, rate: text, concurrency: text, queue: text, credits: text, allow: text };
 
-interface PlaceFlags {
+interface StoreFlags {
   kubernetes?: boolean | undefined;
   namespace?: string | undefined;
   context?: string | undefined;
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const printError = (line: string): void => void process.stderr.write(`${line}\n`);
 const day = (timestamp: string): string => timestamp.slice(0, 10);
 
 function wholeNumber(flag: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  if (!/^\d{1,12}$/.test(value)) throw new UsageError(`--${flag} takes a whole number, not "${value}"`);
+  if (!/^\d{1,12}$/.test(value)) throw new UsageError(`--${flag} must be an integer, not "${value}"`);
   return Number(value);
 }
 
-/** The configuration with what the flags say of the cluster laid over it. */
-function placeOf(config: Config, flags: PlaceFlags): Config {
+/** The configuration with the values of the flags. */
+function withStoreFlags(config: Config, flags: StoreFlags): Config {
   const inCluster = flags.kubernetes ?? config.keys.source === 'kubernetes';
   if (!inCluster && (flags.namespace !== undefined || flags.context !== undefined))
-    throw new UsageError('--namespace and --context count only with --kubernetes');
+    throw new UsageError('--namespace and --context require --kubernetes');
   return {
     ...config,
     keys: {
@@ -56,24 +66,24 @@ function placeOf(config: Config, flags: PlaceFlags): Config {
   };
 }
 
-async function openStore(config: Config, flags: PlaceFlags): Promise<KeyStore> {
-  const placed = placeOf(config, flags);
-  if (placed.keys.source === 'file') return openFileStore(placed);
-  // The cluster's client takes seconds to load, and most never ask it anything.
+async function openStore(config: Config, flags: StoreFlags): Promise<KeyStore> {
+  const effective = withStoreFlags(config, flags);
+  if (effective.keys.source === 'file') return openFileStore(effective);
+  // Loaded only here, because the Kubernetes client needs seconds to load.
   const { findCluster } = await import('./gateway/auth/cluster.ts');
   const { openSecretStore } = await import('./gateway/auth/secret-store.ts');
-  return openSecretStore(findCluster(placed.keys, flags.context), say);
+  return openSecretStore(findCluster(effective.keys, flags.context), printError);
 }
 
-async function printManifest(config: Config, flags: PlaceFlags, key: ReturnType<typeof makeKey>): Promise<void> {
+async function printManifest(config: Config, flags: StoreFlags, key: ReturnType<typeof makeKey>): Promise<void> {
   const { secretManifest } = await import('./gateway/auth/secret-store.ts');
-  const { namespace, selector } = placeOf(config, { ...flags, kubernetes: true }).keys;
+  const { namespace, selector } = withStoreFlags(config, { ...flags, kubernetes: true }).keys;
   print(secretManifest(key, { namespace, selector }));
 }
 
 async function create(config: Config, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { ...PLAN_FLAGS, ...PLACE_FLAGS, 'print-manifest': yes } });
-  const asked = {
+  const { values } = parseArgs({ args, options: { ...PLAN_FLAGS, ...STORE_FLAGS, 'print-manifest': boolean } });
+  const requested = {
     team: values.team,
     rate: wholeNumber('rate', values.rate) ?? NEW_KEY_PLAN.rate,
     concurrency: wholeNumber('concurrency', values.concurrency) ?? NEW_KEY_PLAN.concurrency,
@@ -87,7 +97,7 @@ async function create(config: Config, args: string[]): Promise<void> {
             .map((name) => name.trim())
             .filter(Boolean),
   };
-  const plan = planSchema.partial({ team: true }).safeParse(asked);
+  const plan = planSchema.partial({ team: true }).safeParse(requested);
   if (!plan.success)
     throw new UsageError(plan.error.issues.map((issue) => `--${String(issue.path[0])}: ${issue.message}`).join('\n'));
   const token = randomToken();
@@ -95,17 +105,17 @@ async function create(config: Config, args: string[]): Promise<void> {
   const manifest = values['print-manifest'] === true;
   if (manifest) await printManifest(config, values, key);
   else await (await openStore(config, values)).add(key);
-  // A manifest goes into a file, and the key's value may not.
-  const tell = manifest ? say : print;
-  tell(
-    `key ${key.id} of team ${key.team}: ${key.rate} requests a minute, ${key.concurrency} at once, ${key.queue} waiting, ${key.credits ?? 'unlimited'} credits, allowed: ${key.allow.join(', ') || 'nothing'}`,
+  // Users redirect a manifest to a file, which must not contain the value of the key.
+  const write = manifest ? printError : print;
+  write(
+    `key ${key.id} of team ${key.team}: ${key.rate} requests per minute, ${key.concurrency} at the same time, ${key.queue} waiting, ${key.credits ?? 'unlimited'} credits, permissions: ${key.allow.join(', ') || 'none'}`,
   );
-  tell('Its value is shown this once:');
-  tell(token);
+  write('The value of the key is shown only once:');
+  write(token);
 }
 
 async function list(config: Config, args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: PLACE_FLAGS });
+  const { values } = parseArgs({ args, options: STORE_FLAGS });
   const keys = await (await openStore(config, values)).list();
   const rows = keys.map((key) => [
     key.id,
@@ -116,7 +126,7 @@ async function list(config: Config, args: string[]): Promise<void> {
     String(key.credits ?? 'unlimited'),
     key.allow.join(',') || '-',
     day(key.createdAt),
-    key.revokedAt ? `revoked ${day(key.revokedAt)}` : 'live',
+    key.revokedAt ? `revoked ${day(key.revokedAt)}` : 'active',
   ]);
   const table = [['id', 'team', 'rate', 'concurrency', 'queue', 'credits', 'allow', 'created', 'state'], ...rows];
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -130,11 +140,11 @@ async function list(config: Config, args: string[]): Promise<void> {
 }
 
 async function revoke(config: Config, args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, options: PLACE_FLAGS, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args, options: STORE_FLAGS, allowPositionals: true });
   const [wanted] = positionals;
   if (wanted === undefined) throw new UsageError(USAGE);
   const revoked = await (await openStore(config, values)).revoke(wanted);
-  if (!revoked) throw new UsageError('no live key has this value or id; see: npm run keys -- list');
+  if (!revoked) throw new UsageError('no active key has this value or id; list all keys with: npm run keys -- list');
   print(`revoked key ${revoked.id} of team ${revoked.team}`);
 }
 
@@ -147,7 +157,7 @@ async function main(args: string[]): Promise<void> {
   throw new UsageError(USAGE);
 }
 
-function isForWhoTyped(error: unknown): boolean {
+function isUserError(error: unknown): boolean {
   if (error instanceof TypeError && 'code' in error) return String(error.code).startsWith('ERR_PARSE_ARGS');
   if (error instanceof UsageError || error instanceof ConfigError || error instanceof KeyFileError) return true;
   return error instanceof SecretError || (error instanceof Error && error.name === 'ClusterError');
@@ -156,7 +166,7 @@ function isForWhoTyped(error: unknown): boolean {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  if (!isForWhoTyped(error)) throw error;
-  say(error instanceof Error ? error.message : '');
+  if (!isUserError(error)) throw error;
+  printError(error instanceof Error ? error.message : '');
   process.exitCode = 1;
 }

@@ -1,41 +1,63 @@
-// `npm run service -- NAME`: one service of the mesh against NATS_URL, as each pod of the chart runs it.
+// `npm run service -- NAME`: runs one service, connected to the NATS server at NATS_URL; each pod of the chart runs this.
+import type { Transport } from '#shared/bus/bus.ts';
 import { connectNats } from '#shared/bus/nats.ts';
-import { isQueueName, SERVICE_NAMES } from '#shared/contract/services.ts';
-import { ConfigError, readConfig } from '#shared/runtime/config.ts';
+import { isQueueName, type QueueName, SERVICE_NAMES, type ServiceName } from '#shared/contract/services.ts';
+import { type Config, ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
 import { type Readiness, startOpsServer } from '#shared/runtime/health.ts';
 import { startJobLoop } from '#shared/runtime/job-loop.ts';
-import { createLogger } from '#shared/runtime/log.ts';
+import { createLogger, type Logger } from '#shared/runtime/log.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
 import { checkServerLanguages } from './ocr/engines.ts';
 import { workerModule } from './registry.ts';
 
-async function main(name: string): Promise<void> {
+interface Runtime {
+  config: Config;
+  log: Logger;
+  transport: Transport;
+  /** Closes the connection to the bus and sends the remaining spans. */
+  close(): Promise<void>;
+}
+
+async function openRuntime(name: ServiceName): Promise<Runtime> {
   const config = readConfig();
   if (!config.natsUrl)
-    throw new ConfigError('configuration: a single service needs NATS_URL, for example NATS_URL=nats://127.0.0.1:4222');
+    throw new ConfigError(
+      'configuration: NATS_URL is not set. Set it to a NATS server, for example: NATS_URL=nats://127.0.0.1:4222',
+    );
   if (name === 'ocr') checkServerLanguages();
   const log = createLogger(config, name);
-  const endTracing = await startTracing(config.tracing, `parsemesh-${name}`, (problem) => log.warn(problem));
+  const stopTracing = await startTracing(config.tracing, `parsemesh-${name}`, (problem) => log.warn(problem));
   const transport = await connectNats({ url: config.natsUrl, name: `parsemesh-${name}`, log });
-  if (!isQueueName(name)) {
-    const gateway = await startGateway({ config, log, transport });
-    drainOnSignal(
-      async () => {
-        await gateway.drain();
-        await transport.close();
-        await endTracing();
-      },
-      { log, timeoutMs: config.drainTimeoutMs },
-    );
-    log.info({ url: gateway.url }, 'listening');
-    return;
-  }
+  return {
+    config,
+    log,
+    transport,
+    async close() {
+      await transport.close();
+      await stopTracing();
+    },
+  };
+}
+
+async function runGateway({ config, log, transport, close }: Runtime): Promise<void> {
+  const gateway = await startGateway({ config, log, transport });
+  drainOnSignal(
+    async () => {
+      await gateway.drain();
+      await close();
+    },
+    { log, timeoutMs: config.drainTimeoutMs },
+  );
+  log.info({ url: gateway.url }, 'listening');
+}
+
+async function runWorker(queue: QueueName, { config, log, transport, close }: Runtime): Promise<void> {
   let state: 'starting' | 'serving' | 'draining' = 'starting';
   const ready = (): Readiness => {
     if (state !== 'serving') return { ok: false, reason: state };
-    return transport.bus.connected() ? { ok: true } : { ok: false, reason: 'the message bus is away' };
+    return transport.bus.connected() ? { ok: true } : { ok: false, reason: 'the message bus is not connected' };
   };
   const ops =
     config.opsPort === undefined
@@ -43,9 +65,9 @@ async function main(name: string): Promise<void> {
       : await startOpsServer({ host: config.opsHost, port: config.opsPort, ready });
   const loop = await startJobLoop({
     transport,
-    queue: name,
-    module: workerModule(name),
-    concurrency: config.concurrency[name],
+    queue,
+    module: workerModule(queue),
+    concurrency: config.concurrency[queue],
     log,
     warm: true,
   });
@@ -54,20 +76,20 @@ async function main(name: string): Promise<void> {
     async () => {
       state = 'draining';
       await loop.drain();
-      await transport.close();
-      await endTracing();
+      await close();
       await ops?.close();
     },
     { log, timeoutMs: config.drainTimeoutMs },
   );
 }
 
+const isServiceName = (name: string | undefined): name is ServiceName => SERVICE_NAMES.some((known) => known === name);
+
 const name = process.argv[2];
-const known: readonly string[] = SERVICE_NAMES;
 try {
-  if (name === undefined || !known.includes(name))
-    throw new ConfigError(`usage: npm run service -- ${SERVICE_NAMES.join('|')}`);
-  await main(name);
+  if (!isServiceName(name)) throw new ConfigError(`usage: npm run service -- ${SERVICE_NAMES.join('|')}`);
+  const runtime = await openRuntime(name);
+  await (isQueueName(name) ? runWorker(name, runtime) : runGateway(runtime));
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   process.stderr.write(`parsemesh: ${error.message}\n`);

@@ -1,17 +1,18 @@
-// Installs what `npm start`, `npm test` and the cluster's commands need and do not find; plain JavaScript on built-in modules, since it runs on any Node >= 20 before anything else is there.
+// Installs npm packages, LibreOffice, OCR models and fonts before `npm start`, `npm test` and the cluster commands. It is plain JavaScript without packages, because it runs on any Node >= 20.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** `packages`: for commands that run nothing of the product on this machine. */
+/** `packages` installs npm packages only, for commands that do not run the product on this machine. */
 const purpose = ['test', 'packages'].includes(process.argv[2]) ? process.argv[2] : 'start';
 const inCi = process.env.CI === 'true';
 
 const onPath = (name) => (process.env.PATH ?? '').split(delimiter).some((folder) => folder && existsSync(join(folder, name)));
 const anyExists = (...paths) => paths.some((path) => existsSync(path));
+const onLinux = process.platform === 'linux';
 
-/** Debian's LibreOffice puts each application's code in a library of its own. */
-const hasOfficePart = (library) => anyExists(`/usr/lib/libreoffice/program/${library}`, `/opt/libreoffice/program/${library}`) || (process.platform !== 'linux' && onPath('soffice'));
+/** Debian splits LibreOffice into packages: each application has a library of its own. */
+const hasOfficePart = (library) => anyExists(`/usr/lib/libreoffice/program/${library}`, `/opt/libreoffice/program/${library}`) || (!onLinux && onPath('soffice'));
 
 const hasTessdata = () => {
   if (process.env.TESSDATA_PREFIX) return existsSync(join(process.env.TESSDATA_PREFIX, 'eng.traineddata'));
@@ -20,21 +21,25 @@ const hasTessdata = () => {
   return [...folders, '/usr/share/tessdata', '/usr/local/share/tessdata'].some((folder) => existsSync(join(folder, 'eng.traineddata')));
 };
 
-/** What is looked for, the Debian packages that bring it, and what waits for it. */
+/** Tools outside of npm: how to detect each, its Debian packages, and what needs it. */
 const TOOLS = [
-  { there: () => onPath('soffice') && hasOfficePart('libswlo.so'), packages: ['libreoffice-writer-nogui'], waits: '.doc and .rtf files' },
-  { there: () => onPath('soffice') && hasOfficePart('libsclo.so'), packages: ['libreoffice-calc-nogui'], waits: '.xls and .xlsb files' },
-  { there: () => onPath('soffice') && hasOfficePart('libsdlo.so'), packages: ['libreoffice-impress-nogui'], waits: '.ppt files' },
-  { there: hasTessdata, packages: ['tesseract-ocr-eng'], waits: 'OCR' },
-  // Without it the WebAssembly core reads, which takes a quarter more processor time.
-  { there: () => process.platform !== 'linux' || process.env.OCR_ENGINE === 'wasm' || onPath('tesseract'), packages: ['tesseract-ocr'], waits: 'OCR that takes less processor time' },
+  { installed: () => onPath('soffice') && hasOfficePart('libswlo.so'), packages: ['libreoffice-writer-nogui'], neededFor: '.doc and .rtf files' },
+  { installed: () => onPath('soffice') && hasOfficePart('libsclo.so'), packages: ['libreoffice-calc-nogui'], neededFor: '.xls and .xlsb files' },
+  { installed: () => onPath('soffice') && hasOfficePart('libsdlo.so'), packages: ['libreoffice-impress-nogui'], neededFor: '.ppt files' },
+  { installed: hasTessdata, packages: ['tesseract-ocr-eng'], neededFor: 'OCR' },
+  // Without it, OCR uses Tesseract as WebAssembly, which needs 25 % more CPU time.
+  { installed: () => !onLinux || process.env.OCR_ENGINE === 'wasm' || onPath('tesseract'), packages: ['tesseract-ocr'], neededFor: 'OCR with less CPU time' },
   {
-    there: () => process.platform !== 'linux' || existsSync('/usr/share/fonts/truetype/liberation') || existsSync('/usr/share/fonts/truetype/liberation2'),
+    installed: () => !onLinux || anyExists('/usr/share/fonts/truetype/liberation', '/usr/share/fonts/truetype/liberation2'),
     packages: ['fonts-liberation', 'fonts-dejavu', 'fonts-noto-core'],
-    waits: 'the right line breaks of converted office files',
+    neededFor: 'correct line breaks in converted office files',
   },
-  ...(purpose === 'test' ? [{ there: () => onPath('nats-server') || existsSync('/usr/sbin/nats-server'), packages: ['nats-server'], waits: 'the NATS half of the tests (skipped)' },
-    { there: () => process.platform !== 'linux' || onPath('strace'), packages: ['strace'], waits: 'the tests that watch system calls (skipped)' }] : []),
+  ...(purpose === 'test'
+    ? [
+        { installed: () => onPath('nats-server') || existsSync('/usr/sbin/nats-server'), packages: ['nats-server'], neededFor: 'the tests over NATS (they are skipped)' },
+        { installed: () => !onLinux || onPath('strace'), packages: ['strace'], neededFor: 'the tests that trace system calls (they are skipped)' },
+      ]
+    : []),
 ];
 
 function run(command, args, env = {}) {
@@ -42,41 +47,41 @@ function run(command, args, env = {}) {
   return result.status === 0;
 }
 
-function modulesAreCurrent() {
+function packagesAreCurrent() {
   const installed = 'node_modules/.package-lock.json';
   if (!existsSync(installed)) return false;
   if (statSync(installed).mtimeMs >= statSync('package-lock.json').mtimeMs) return true;
-  // A clone's files are as young as the clone, so compare what the lock files say where the times do not settle it.
+  // Modification times are not reliable after a git clone, so compare the versions in both lock files.
   const wanted = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages;
   const have = JSON.parse(readFileSync(installed, 'utf8')).packages;
   return Object.entries(wanted).every(([path, entry]) => path === '' || entry.optional || have[path]?.version === entry.version);
 }
 
-if (!modulesAreCurrent()) {
+function installPackages() {
   console.error('parsemesh: installing packages (npm install) ...');
-  // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, which not every registry mirror holds.
-  // What is locked is installed as locked all the same, and neither file is written.
-  if (!run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])) {
-    console.error('parsemesh: npm install failed; see its output above.');
-    process.exit(1);
-  }
+  // Not `npm ci`: it fails if the registry lacks an optional package of another platform. `npm install` installs the locked versions too,
+  // and with --no-save it writes neither package.json nor package-lock.json.
+  if (run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])) return;
+  console.error('parsemesh: npm install failed. Its output above contains the cause.');
+  process.exit(1);
 }
 
-const missing = purpose === 'packages' ? [] : TOOLS.filter((tool) => !tool.there());
-if (missing.length > 0) {
+/** Installs the missing tools if this user may (root on Debian or Ubuntu), else prints how to install them. */
+function installTools(missing) {
   const packages = missing.flatMap((tool) => tool.packages);
-  const mayInstall = process.getuid?.() === 0 && onPath('apt-get');
-  let installed = false;
-  if (mayInstall) {
+  if (process.getuid?.() === 0 && onPath('apt-get')) {
     console.error(`parsemesh: installing ${packages.join(' ')} (apt-get) ...`);
     const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
-    const install = () => run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], quiet);
-    installed = run('apt-get', ['update', '-qq'], quiet) && install();
+    if (run('apt-get', ['update', '-qq'], quiet)) run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], quiet);
   }
-  const still = missing.filter((tool) => !tool.there());
-  if (!installed || still.length > 0) {
-    const line = `install ${still.flatMap((tool) => tool.packages).join(' ')} (Debian's names) for ${still.map((tool) => tool.waits).join(', ')}`;
-    if (still.length > 0) console.error(`parsemesh: ${line}; everything else works.`);
-    if (still.length > 0 && inCi && purpose === 'test') process.exit(1);
-  }
+  const stillMissing = missing.filter((tool) => !tool.installed());
+  if (stillMissing.length === 0) return;
+  const names = stillMissing.flatMap((tool) => tool.packages).join(' ');
+  const uses = stillMissing.map((tool) => tool.neededFor).join(', ');
+  console.error(`parsemesh: install these packages (Debian names): ${names}. They are needed for ${uses}. Everything else works.`);
+  if (inCi && purpose === 'test') process.exit(1);
 }
+
+if (!packagesAreCurrent()) installPackages();
+const missing = purpose === 'packages' ? [] : TOOLS.filter((tool) => !tool.installed());
+if (missing.length > 0) installTools(missing);

@@ -1,4 +1,4 @@
-// `npm start`: every service in one process group on the in-memory bus, and the three lines a newcomer needs.
+// `npm start`: runs all services in one process group on the in-memory bus, and prints the URL, the API key and an example request.
 import { createMemoryTransport } from '#shared/bus/memory.ts';
 import { QUEUE_NAMES } from '#shared/contract/services.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const config = readConfig();
   checkServerLanguages();
   const log = createLogger(config, 'parsemesh');
-  const endTracing = await startTracing(config.tracing, 'parsemesh', (problem) => log.warn(problem));
+  const stopTracing = await startTracing(config.tracing, 'parsemesh', (problem) => log.warn(problem));
   const transport = createMemoryTransport();
   const loops = await Promise.all(
     QUEUE_NAMES.map((queue) =>
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
       await gateway.drain();
       await Promise.all(loops.map((loop) => loop.drain()));
       await transport.close();
-      await endTracing();
+      await stopTracing();
     },
     { log, timeoutMs: config.drainTimeoutMs },
   );
@@ -44,11 +44,11 @@ async function main(): Promise<void> {
   process.stdout.write(
     [
       '',
-      `Parsemesh listens on ${gateway.url} (API reference: ${gateway.url}/docs)`,
+      `Parsemesh listens on ${gateway.url} (API reference: ${gateway.url}/docs).`,
       gateway.firstKey
-        ? `API key, shown this once: ${gateway.firstKey}`
-        : `API keys are kept (hashed) in ${config.keysFile}; make another with: npm run keys -- create`,
-      'Try:',
+        ? `New API key (it is shown only once): ${gateway.firstKey}`
+        : `Hashes of the API keys are stored in ${config.keysFile}. To create another key: npm run keys -- create`,
+      'Example:',
       `  curl -sS ${gateway.url}/v2/parse -H "Authorization: Bearer ${key ?? 'YOUR_KEY'}" -F file=@fixtures/pdf/sample.pdf`,
       '',
       '',
@@ -63,7 +63,7 @@ try {
     error instanceof ConfigError
       ? error.message
       : error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-        ? `the port is taken: set PORT to another one, for example PORT=8081 npm start`
+        ? 'the port is in use. Set PORT to another port, for example: PORT=8081 npm start'
         : undefined;
   if (message === undefined) throw error;
   process.stderr.write(`parsemesh: ${message}\n`);

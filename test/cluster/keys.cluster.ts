@@ -157,12 +157,12 @@ describe('keys in Secrets', () => {
     const key = await createKey('--team', 'blue', '--rate', '77');
     await within(SECOND, key, 200);
     const table = await keys('list');
-    assert.match(table, /blue +77 .*live/);
+    assert.match(table, /blue +77 .*active/);
     assert.equal(table.includes(key), false);
     await keys('revoke', key);
     await within(SECOND, key, 401);
     assert.match(await keys('list'), /blue +77 .*revoked/);
-    await assert.rejects(keys('revoke', key), /no live key/);
+    await assert.rejects(keys('revoke', key), /no active key/);
   });
 
   test('a Secret that is deleted, or whose plan changes, counts within a second', async () => {

@@ -254,7 +254,7 @@ const auth: Row[] = [
         !product
           .output()
           .replace(/curl .*/g, '')
-          .replace(/API key, shown this once:.*/g, '')
+          .replace(/New API key.*/g, '')
           .includes(product.key),
       );
       assert.doesNotMatch(product.output(), /seventeen herons/);

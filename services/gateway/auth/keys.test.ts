@@ -102,7 +102,7 @@ test('a key that is made or revoked on the command line counts within a second',
     { team: 'blue', rate: 7, concurrency: 2, queue: 0, credits: 9, allow: ['parse', 'zdr'] },
   );
   const listed = await keysCommand(path, 'list');
-  assert.match(listed.stdout, /blue +7 +2 +0 +9 +parse,zdr .*live/);
+  assert.match(listed.stdout, /blue +7 +2 +0 +9 +parse,zdr .*active/);
   assert.equal(listed.stdout.includes(token), false);
   assert.equal((await keysCommand(path, 'revoke', token)).code, 0);
   await within(1_000, () => keys.find(token) === undefined);
