@@ -5,7 +5,7 @@ import { REQUEST_LIMITS } from './limits.ts';
 
 /** Formats that parse can return (docs/api.md, "Formats"). */
 export const FORMAT_TYPES = ['markdown', 'summary', 'html', 'rawHtml', 'links', 'images', 'json'] as const;
-export type FormatType = (typeof FORMAT_TYPES)[number];
+type FormatType = (typeof FORMAT_TYPES)[number];
 
 /** Formats of the scrape operation, which need a browser, a network or a history of requests. They are rejected by name. */
 export const UNSUPPORTED_FORMATS = [
@@ -29,7 +29,7 @@ export const UNSUPPORTED_FORMATS = [
 ] as const;
 
 /** Options of the scrape operation, which the public SDKs send with every call. They are accepted without effect if they request nothing, else rejected by name. */
-export const UNSUPPORTED_OPTIONS = [
+const UNSUPPORTED_OPTIONS = [
   'mobile',
   'fastMode',
   'waitFor',
@@ -61,7 +61,7 @@ export const UNSUPPORTED_OPTIONS = [
 
 const plainFormat = <T extends Exclude<FormatType, 'json'>>(type: T) => z.strictObject({ type: z.literal(type) });
 
-export const jsonFormatSchema = z
+const jsonFormatSchema = z
   .strictObject({
     type: z.literal('json'),
     prompt: z
@@ -79,7 +79,7 @@ export const jsonFormatSchema = z
     message: 'a json format needs a `prompt` or a `schema`',
   });
 
-export const formatObjectSchema = z.discriminatedUnion('type', [
+const formatObjectSchema = z.discriminatedUnion('type', [
   plainFormat('markdown'),
   plainFormat('summary'),
   plainFormat('html'),
@@ -89,7 +89,7 @@ export const formatObjectSchema = z.discriminatedUnion('type', [
   jsonFormatSchema,
 ]);
 
-export const formatSchema = z.union([
+const formatSchema = z.union([
   z
     .enum(['markdown', 'summary', 'html', 'rawHtml', 'links', 'images'])
     .meta({ description: 'Shorthand for `{"type": ...}`.' }),
@@ -98,7 +98,7 @@ export const formatSchema = z.union([
 
 export const PDF_MODES = ['fast', 'auto', 'ocr'] as const;
 
-export const pdfParserSchema = z
+const pdfParserSchema = z
   .strictObject({
     type: z.literal('pdf'),
     mode: z.enum(PDF_MODES).default('auto').meta({
@@ -130,7 +130,7 @@ export type PiiEntity = (typeof PII_ENTITIES)[number];
 export const PII_MODES = ['accurate', 'aggressive', 'fast'] as const;
 export const PII_STYLES = ['tag', 'mask', 'remove'] as const;
 
-export const redactPiiSchema = z
+const redactPiiSchema = z
   .strictObject({
     entities: z
       .array(z.enum(PII_ENTITIES))
@@ -263,7 +263,7 @@ const isEmpty = (value: unknown): boolean =>
     : typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
 /** The path of a field in the notation of callers: `parsers[0].maxPages`. */
-export function fieldPath(path: readonly PropertyKey[]): string {
+function fieldPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`),
     '',
@@ -292,7 +292,7 @@ function flattenIssues(issues: readonly z.core.$ZodIssue[], prefix: readonly Pro
 }
 
 /** The 400 error for zod issues. The message contains the first one, `details` all of them. */
-export function validationError(issues: readonly z.core.$ZodIssue[]): ParseError {
+function validationError(issues: readonly z.core.$ZodIssue[]): ParseError {
   const details = flattenIssues(issues);
   const first = details[0];
   const where = first && first.path !== '' ? `\`${first.path}\`: ` : '';

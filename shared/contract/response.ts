@@ -18,7 +18,7 @@ export type BlockType = (typeof BLOCK_TYPES)[number];
 /** `[x0, y0, x1, y1]`, each from 0 to 1 relative to the page, origin at the top left. */
 const bboxSchema = z.tuple([z.number(), z.number(), z.number(), z.number()]);
 
-export const blockSchema = z
+const blockSchema = z
   .object({
     id: z.string().meta({ description: '`p<page>.b<index in reading order>`. The same request returns the same ids.' }),
     type: z.enum(BLOCK_TYPES).meta({ description: 'Kind of content. New kinds may be added.' }),
@@ -40,7 +40,7 @@ export const blockSchema = z
   .meta({ id: 'Block' });
 export type Block = z.infer<typeof blockSchema>;
 
-export const pageBlocksSchema = z
+const pageBlocksSchema = z
   .object({
     pageNumber: z.int().meta({ description: 'Number of the physical page, starting at 1.' }),
     width: z.number().nullable().meta({ description: 'Width of the page in pixels.' }),
@@ -53,12 +53,12 @@ export const pageBlocksSchema = z
   .meta({ id: 'PageBlocks' });
 export type PageBlocks = z.infer<typeof pageBlocksSchema>;
 
-export const pageSchema = z.object({ pageNumber: z.int(), markdown: z.string() }).meta({ id: 'Page' });
+const pageSchema = z.object({ pageNumber: z.int(), markdown: z.string() }).meta({ id: 'Page' });
 export type Page = z.infer<typeof pageSchema>;
 
 const textOrList = z.union([z.string(), z.array(z.string())]);
 
-export const metadataSchema = z
+const metadataSchema = z
   .object({
     title: z.string().optional(),
     description: textOrList.optional(),
@@ -86,7 +86,6 @@ export const metadataSchema = z
   })
   .catchall(z.unknown())
   .meta({ id: 'Metadata', description: 'Other keys are metadata from the document, with string or array values.' });
-export type Metadata = z.infer<typeof metadataSchema>;
 
 /** The fields of `data` besides `metadata` and `warning`. */
 export const recordFieldsSchema = z.object({
@@ -103,7 +102,7 @@ export const recordFieldsSchema = z.object({
 export type RecordFields = z.infer<typeof recordFieldsSchema>;
 export type FieldName = keyof RecordFields;
 
-export const dataSchema = recordFieldsSchema
+const dataSchema = recordFieldsSchema
   .extend({ warning: z.string().nullable().optional(), metadata: metadataSchema })
   .meta({ id: 'Document' });
 

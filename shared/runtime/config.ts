@@ -35,32 +35,24 @@ const concurrencyVariables = Object.fromEntries(
 export const environmentSchema = z.object({
   HOST: z.string().default('127.0.0.1').meta({ description: 'Address that the API listens on.' }),
   PORT: port.default(8080).meta({ description: 'Port of the API; 0 picks a free port.' }),
-  OPS_PORT: port
-    .optional()
-    .meta({
-      description:
-        'Port for /livez, /readyz and /metrics (default: the gateway serves them on PORT, a worker service does not serve them).',
-    }),
+  OPS_PORT: port.optional().meta({
+    description:
+      'Port for /livez, /readyz and /metrics (default: the gateway serves them on PORT, a worker service does not serve them).',
+  }),
   OPS_HOST: z.string().optional().meta({ description: 'Address that OPS_PORT listens on (default: HOST).' }),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').meta({ description: 'Least severe level that the log contains.' }),
-  KEYS_FILE: z
-    .string()
-    .default('.parsemesh/keys.json')
-    .meta({
-      description: 'File with the hashed API keys and their plans; the gateway reads it again when it changes.',
-    }),
+  KEYS_FILE: z.string().default('.parsemesh/keys.json').meta({
+    description: 'File with the hashed API keys and their plans; the gateway reads it again when it changes.',
+  }),
   API_KEY: z
     .string()
     .min(8)
     .optional()
     .meta({ description: 'Value of the API key that the first start creates, for tests (default: a random value).' }),
-  KEYS_SOURCE: z
-    .enum(['file', 'kubernetes'])
-    .default('file')
-    .meta({
-      description:
-        'Where the gateway reads API keys: `file` is KEYS_FILE, `kubernetes` is labelled Secrets of a cluster (docs/keys.md).',
-    }),
+  KEYS_SOURCE: z.enum(['file', 'kubernetes']).default('file').meta({
+    description:
+      'Where the gateway reads API keys: `file` is KEYS_FILE, `kubernetes` is labelled Secrets of a cluster (docs/keys.md).',
+  }),
   KEYS_NAMESPACE: z
     .string()
     .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/)
@@ -76,13 +68,10 @@ export const environmentSchema = z.object({
   KUBECONFIG: z.string().optional().meta({
     description: 'Kubeconfig file to read the Secrets with, outside of a cluster (default: ~/.kube/config).',
   }),
-  NATS_URL: z
-    .string()
-    .optional()
-    .meta({
-      description:
-        'URL of a NATS server with JetStream, for `npm run service`. `npm start` uses the in-memory bus instead.',
-    }),
+  NATS_URL: z.string().optional().meta({
+    description:
+      'URL of a NATS server with JetStream, for `npm run service`. `npm start` uses the in-memory bus instead.',
+  }),
   LLM_BASE_URL: url
     .optional()
     .meta({ description: 'Base URL of an OpenAI-compatible API for `summary` and `json`, without /chat/completions.' }),
@@ -131,20 +120,14 @@ export const environmentSchema = z.object({
     .string()
     .optional()
     .meta({ description: '`true` turns tracing off, regardless of the other variables.' }),
-  OTEL_EXPORTER_OTLP_PROTOCOL: z
-    .literal('http/protobuf')
-    .optional()
-    .meta({
-      description:
-        'Protocol of the OTLP exporter. Only this value is supported; the process does not start with another one.',
-    }),
-  OTEL_SERVICE_NAME: z
-    .string()
-    .optional()
-    .meta({
-      description:
-        'Resource attribute `service.name` of the traces (default: `parsemesh-` and the service, or `parsemesh` for `npm start`).',
-    }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf').optional().meta({
+    description:
+      'Protocol of the OTLP exporter. Only this value is supported; the process does not start with another one.',
+  }),
+  OTEL_SERVICE_NAME: z.string().optional().meta({
+    description:
+      'Resource attribute `service.name` of the traces (default: `parsemesh-` and the service, or `parsemesh` for `npm start`).',
+  }),
   OTEL_RESOURCE_ATTRIBUTES: z
     .string()
     .optional()
@@ -166,16 +149,10 @@ export const environmentSchema = z.object({
     .max(60_000)
     .default(5_000)
     .meta({ description: 'Milliseconds between two exports of spans.' }),
-  OTEL_BSP_MAX_QUEUE_SIZE: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(100_000)
-    .default(2_048)
-    .meta({
-      description:
-        'Most spans that wait for export, for example while the collector is unavailable; further spans are dropped.',
-    }),
+  OTEL_BSP_MAX_QUEUE_SIZE: z.coerce.number().int().min(1).max(100_000).default(2_048).meta({
+    description:
+      'Most spans that wait for export, for example while the collector is unavailable; further spans are dropped.',
+  }),
 });
 
 export interface ModelConfig {

@@ -32,7 +32,7 @@ export interface AnswerHeader {
   ref?: PayloadRef;
 }
 
-export interface DispatchOptions {
+interface DispatchOptions {
   /** Epoch milliseconds. */
   deadline: number;
   signal?: AbortSignal;
@@ -41,7 +41,7 @@ export interface DispatchOptions {
   onStarted?: () => void;
 }
 
-export interface DispatchResult<Reply> {
+interface DispatchResult<Reply> {
   reply: Reply;
   /** The requester must delete it. */
   payload: JobPayload;

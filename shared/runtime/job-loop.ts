@@ -25,7 +25,7 @@ import { sampleConnection } from './sampled-metrics.ts';
 import type { Span, SpanAttributes } from './traces/span.ts';
 import { startSpan } from './traces.ts';
 
-export interface JobLoopOptions {
+interface JobLoopOptions {
   transport: Transport;
   queue: QueueName;
   /** The service's worker.ts. */

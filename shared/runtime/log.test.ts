@@ -1,4 +1,4 @@
-// A line of the log says what happened to one request, and nothing of another's.
+// Tests that a log line contains its own fields only.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ const SCRIPT = `
   log.error('three');
 `;
 
-test('a line has its own fields, and none of the lines before it', async () => {
+test('a log line has its own fields and none of earlier lines', async () => {
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT]);
   const lines = stdout
     .trim()

@@ -17,7 +17,7 @@ export const queueLabel = (queue: string): string => knownLabel([...QUEUE_NAMES,
 const statuses = new Set([200, 499, ...Object.values(ERROR_CODES).map(({ status }) => status)]);
 
 /** Values of the `route` label; `/docs` includes all files that its page loads. */
-export const ROUTES = [
+const ROUTES = [
   '/v2/parse',
   '/v2/parse/formats',
   '/openapi.json',
@@ -40,7 +40,7 @@ const END_REASONS = ['start', 'crash', 'memory', 'deadline', 'cancelled', 'idle'
 export type EndReason = (typeof END_REASONS)[number];
 
 /** A metric for docs/metrics.md. `labels` lists the values that each label may have; undefined if each process has its own value. */
-export interface MetricDescription {
+interface MetricDescription {
   name: string;
   type: 'counter' | 'gauge' | 'histogram';
   help: string;
@@ -154,7 +154,7 @@ export const jobDuration = histogram(
 export const jobsInFlight = gauge('parsemesh_jobs_in_flight', 'Jobs that this process is running.', {
   queue: QUEUE_NAMES,
 });
-export const jobSlots = gauge('parsemesh_job_slots', 'Jobs that this process can run at the same time.', {
+const jobSlots = gauge('parsemesh_job_slots', 'Jobs that this process can run at the same time.', {
   queue: QUEUE_NAMES,
 });
 export const cancelledJobs = counter(
@@ -226,7 +226,7 @@ export const memoryLimit = gauge(
   'parsemesh_memory_limit_bytes',
   'Memory limit of the container, or the memory of the machine.',
 );
-export const buildInfo = gauge(
+const buildInfo = gauge(
   'parsemesh_build_info',
   'Always 1. The labels contain the version of the product and of Node.js.',
   {

@@ -24,7 +24,7 @@ const SAMPLE_MAX_AGE_MS = 1_000;
 const DEPTH_TIMEOUT_MS = 2_000;
 
 /** The isolated processes of one queue. */
-export interface ProcessSource {
+interface ProcessSource {
   queue: string;
   memoryMiB: number;
   /** Ids of the processes that run now. */

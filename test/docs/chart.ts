@@ -6,7 +6,7 @@ import { QUEUE_NAMES } from '#shared/contract/services.ts';
 
 const CHART = new URL('../../charts/parsemesh/', import.meta.url);
 
-export interface DocumentedValue {
+interface DocumentedValue {
   /** `nats.jetstream.memoryStorage` */
   path: string;
   description: string;
