@@ -113,7 +113,9 @@ const PARENT_MIB = 512;
 for (const queue of QUEUE_NAMES)
   test(`the memory limit of ${queue} holds as many conversions at their cap as it runs at once`, () => {
     const service = { ...values.defaults, ...values.services[queue] };
-    const limit = mebibytes(service.resources.limits?.memory ?? '');
+    const memory = service.resources.limits?.memory;
+    assert.ok(memory, `set services.${queue}.resources.limits.memory in charts/parsemesh/values.yaml`);
+    const limit = mebibytes(memory);
     const needed = (service.concurrency ?? 1) * WORKER_SERVICES[queue].memoryMiB + PARENT_MIB;
     assert.ok(
       limit >= needed,

@@ -1,6 +1,7 @@
 // Holds the pages under docs/ to the code they are written from.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SERVICE_NAMES } from '#shared/contract/services.ts';
 import { committed, distinct, limitDescriptions, pages } from './tables.ts';
 
 for (const [path, text] of await pages())
@@ -22,3 +23,9 @@ for (const [condition, source, message] of LIMITS)
 
 test('the generator fails if a variable has no description', () =>
   assert.throws(() => distinct('variable', new Map([['PORT', '']])), /the variable `PORT` has no description/));
+
+test('docs/architecture.md describes every service in its table of services', async () => {
+  const [, section = ''] = (await committed('docs/architecture.md')).split('\n## Services\n');
+  const described = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  assert.deepEqual(described.sort(), [...SERVICE_NAMES].sort());
+});
