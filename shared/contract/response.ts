@@ -60,10 +60,13 @@ const textOrList = z.union([z.string(), z.array(z.string())]);
 
 const metadataSchema = z
   .object({
-    title: z.string().optional(),
-    description: textOrList.optional(),
-    keywords: textOrList.optional(),
-    language: z.union([z.string(), z.array(z.string()), z.null()]).optional(),
+    title: z.string().optional().meta({ description: 'Title from the document.' }),
+    description: textOrList.optional().meta({ description: 'Description from the document.' }),
+    keywords: textOrList.optional().meta({ description: 'Keywords from the document.' }),
+    language: z
+      .union([z.string(), z.array(z.string()), z.null()])
+      .optional()
+      .meta({ description: 'Language of the document.' }),
     sourceURL: z.string().meta({ description: 'File name of the upload.' }),
     url: z.string().meta({ description: 'File name of the upload, as in `sourceURL`.' }),
     statusCode: z.int().meta({ description: 'Always 200.' }),
@@ -89,21 +92,28 @@ const metadataSchema = z
 
 /** The fields of `data` besides `metadata` and `warning`. */
 export const recordFieldsSchema = z.object({
-  markdown: z.string().optional(),
-  html: z.string().nullable().optional(),
-  rawHtml: z.string().nullable().optional(),
-  links: z.array(z.string()).optional(),
-  images: z.array(z.string()).optional(),
-  summary: z.string().nullable().optional(),
-  json: z.unknown().optional(),
-  pages: z.array(pageSchema).nullable().optional(),
-  blocks: z.array(pageBlocksSchema).nullable().optional(),
+  markdown: z.string().optional().meta({ description: 'The document as Markdown.' }),
+  html: z.string().nullable().optional().meta({ description: 'The document as cleaned HTML.' }),
+  rawHtml: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'An HTML file unmodified; for other files, the HTML of the converter.' }),
+  links: z.array(z.string()).optional().meta({ description: 'Absolute URLs of the links, in document order.' }),
+  images: z.array(z.string()).optional().meta({ description: 'Absolute URLs of the images, in document order.' }),
+  summary: z.string().nullable().optional().meta({ description: 'Summary of the document.' }),
+  json: z.unknown().optional().meta({ description: 'Data that the language model extracted.' }),
+  pages: z.array(pageSchema).nullable().optional().meta({ description: 'PDF: the Markdown of each page.' }),
+  blocks: z.array(pageBlocksSchema).nullable().optional().meta({ description: 'PDF: the layout blocks of each page.' }),
 });
 export type RecordFields = z.infer<typeof recordFieldsSchema>;
 export type FieldName = keyof RecordFields;
 
 const dataSchema = recordFieldsSchema
-  .extend({ warning: z.string().nullable().optional(), metadata: metadataSchema })
+  .extend({
+    warning: z.string().nullable().optional().meta({ description: 'Problems that did not prevent the conversion.' }),
+    metadata: metadataSchema,
+  })
   .meta({ id: 'Document' });
 
 export const parseResponseSchema = z

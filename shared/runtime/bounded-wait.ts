@@ -1,8 +1,8 @@
-// Bounds waits, so that an unavailable bus delays neither a response past its deadline nor a request for cleanup.
+// Limits how long a request waits for the bus, so that its response is not sent after the deadline and cleanup does not delay it.
 
 const CLEANUP_MS = 200;
 
-/** Milliseconds to wait for one more step after a request's deadline. The response is due within 250 ms; a connected bus needs a few. */
+/** Milliseconds that one step may take after the deadline of a request. The response is due 250 ms after the deadline; a connected bus needs a few. */
 export const AFTER_DEADLINE_MS = 50;
 
 /** Resolves when `cleanup` settles or after `maxMs`; the cleanup itself continues. Never rejects. */

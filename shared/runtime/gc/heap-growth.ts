@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Use it in a process that keeps few objects of its own.
+ * Makes full collections less frequent. Use it in a process that keeps few objects of its own.
  * @param share how much the heap, Buffers included, may grow after a full collection before the next one: 1 is 100 %. V8 alone may choose 0.1 in
  * a process that allocates little.
  */

@@ -10,7 +10,7 @@ const FULL_COLLECTION_GROWTH = 1.5;
 
 type Collect = (options: { type: 'minor' | 'major'; execution: 'sync' }) => void;
 
-// V8 adds `gc` to contexts that are created after this call. A command-line flag would have to be in every way to start the product.
+// V8 adds `gc` to contexts that are created after this call. A command-line flag would have to be in every command that starts the product.
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as Collect;
 
