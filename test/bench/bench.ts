@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type Figures, SUITES } from './suites.ts';
+import type { Figures } from './suite.ts';
+import { SUITES } from './suites.ts';
 
 const HELP = `npm run bench -- [${Object.keys(SUITES).join('|')}|all] [--files 6] [--rounds 3] [--large] [--pages 40] [--out FILE]
   CORPORA   a folder of documents to measure instead of our fixtures

@@ -7,7 +7,7 @@ import { parse, successData } from '../harness/client.ts';
 import { type Scan, scannedLog, wordsFound } from '../harness/documents/scans.ts';
 import { processFacts, residentBelow } from './process-tree.ts';
 import { cpuOf } from './subject.ts';
-import type { Figures, Settings } from './suites.ts';
+import type { Figures, Settings } from './suite.ts';
 import { type Cell, printTable } from './table.ts';
 
 const FLEETS = [1, 2, 4];

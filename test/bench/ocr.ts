@@ -5,7 +5,7 @@ import { median } from './measure.ts';
 import { tesseractPeer } from './peers.ts';
 import { residentBelow } from './process-tree.ts';
 import { type ProductSubject, productSubject, type Subject } from './subject.ts';
-import type { Figures, Settings } from './suites.ts';
+import type { Figures, Settings } from './suite.ts';
 import { against, type Cell, printTable, ratio } from './table.ts';
 
 const OPTIONS = { parsers: [{ type: 'pdf', mode: 'ocr' }] };

@@ -9,7 +9,7 @@ import { costOf } from './measure.ts';
 import { engineSubject, pdfPeers, peerSubject } from './pdf-peers.ts';
 import { descendants } from './process-tree.ts';
 import { inProcessSubject, productSubject, type Subject } from './subject.ts';
-import type { Figures, Settings } from './suites.ts';
+import type { Figures, Settings } from './suite.ts';
 import { against, type Cell, printTable, ratio } from './table.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/pdf', import.meta.url));

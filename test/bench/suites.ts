@@ -10,21 +10,8 @@ import { ocr } from './ocr.ts';
 import { pdf } from './pdf.ts';
 import { documentPeers } from './peers.ts';
 import { floorSubject, inProcessSubject, productSubject, type Subject } from './subject.ts';
+import type { Figures, Suite } from './suite.ts';
 import { against, type Cell, printTable, ratio } from './table.ts';
-
-export interface Settings {
-  corpora: string | undefined;
-  /** Files of each kind. */
-  files: number;
-  rounds: number;
-  /** Measure what takes minutes too. */
-  large: boolean;
-  /** Pages of the scan that is spread over OCR workers. */
-  pages: number;
-}
-
-export type Figures = Record<string, unknown>;
-export type Suite = (settings: Settings) => Promise<Figures>;
 
 const MiB = 1024 * 1024;
 const LARGE_BYTES = 45_000_000;

@@ -1,0 +1,16 @@
+// Defines the settings and results of the benchmark suites, apart from the suites so that they do not import each other.
+export interface Settings {
+  /** Folder of documents to measure instead of the fixtures. */
+  corpora: string | undefined;
+  /** Files per format. */
+  files: number;
+  rounds: number;
+  /** Also runs the measurements that take minutes. */
+  large: boolean;
+  /** Pages of the scan of the `fleet` suite. */
+  pages: number;
+}
+
+/** Results of one suite, as `--out` writes them. */
+export type Figures = Record<string, unknown>;
+export type Suite = (settings: Settings) => Promise<Figures>;
