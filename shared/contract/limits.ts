@@ -21,7 +21,7 @@ export const REQUEST_LIMITS = {
   uploadStallMs: 30_000,
   /** Milliseconds for the complete upload. A longer upload is answered with 408. */
   uploadMaxMs: 600_000,
-  /** Bytes of a multipart body besides the file: boundaries, part headers, options. A body larger than the file limit and this is answered with 413. */
+  /** Bytes of a multipart body besides the file: boundaries, part headers, options. A body larger than `fileBytes` plus this is answered with 413. */
   uploadOverheadBytes: MiB,
   /** Bytes of a request body that the gateway still reads after an early response, so that the client receives the response and not a connection reset. */
   lingerBytes: 64 * MiB,

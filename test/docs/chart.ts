@@ -1,4 +1,4 @@
-// Writes the chart's README from its values, so that no value is without a word and no word without a value.
+// Generates the README of the chart from values.yaml, so that it lists every value with its description.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { isMap, isScalar, parseDocument, type YAMLMap } from 'yaml';
@@ -43,7 +43,7 @@ export function documentedValues(source: string): { values: DocumentedValue[]; b
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-/** The services that differ from `defaults`, as rows of their own. */
+/** The default of a value as Markdown. Values that are too long for the table are left out. */
 function shown(value: DocumentedValue): string {
   if (value.path === 'defaults') return '';
   if (value.path === 'services') return 'see values.yaml';
@@ -67,7 +67,7 @@ export async function chartReadme(): Promise<string> {
 
 ## Values
 
-A service's settings are \`services.NAME.…\`, laid over \`defaults.…\`.
+The settings of a service are \`services.NAME.…\`. They override \`defaults.…\`.
 
 | value | default | what it does |
 | --- | --- | --- |

@@ -1,12 +1,12 @@
-// Holds the pages under docs/ to the code they are written from.
+// Tests that the generated pages are up to date, and that the generator rejects missing descriptions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SERVICE_NAMES } from '#shared/contract/services.ts';
 import { committed, distinct, limitDescriptions, pages } from './tables.ts';
 
 for (const [path, text] of await pages())
-  test(`${path} says what the code says`, async () => {
-    assert.equal(await committed(path), text, 'run `npm run docs` and commit what it writes');
+  test(`${path} is up to date`, async () => {
+    assert.equal(await committed(path), text, 'run `npm run docs` and commit the result');
   });
 
 const LIMITS: readonly (readonly [condition: string, source: string, message: RegExp])[] = [

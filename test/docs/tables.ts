@@ -119,9 +119,10 @@ ${table(['service', 'memory', 'what the service does'], services)}
 }
 
 function referencePage(): string {
+  distinct('error code', new Map(Object.entries(ERROR_CODES).map(([code, { message }]) => [code, message])));
   return `# Formats and errors
 
-From \`shared/contract/formats.ts\` and \`shared/contract/errors.ts\`.
+Generated from \`shared/contract/formats.ts\` and \`shared/contract/errors.ts\` by \`npm run docs\`.
 
 ## Formats
 
@@ -137,16 +138,16 @@ ${table(
 
 ## Errors
 
-Every answer that is not 2xx is \`{"success": false, "error", "code", "details"?}\`; the request id is the \`X-Request-Id\` header.
+Each response that is not 2xx is \`{"success": false, "error": "...", "code": "..."}\`, with \`details\` for invalid options. The error message starts with the text of this table, or is more specific. The \`X-Request-Id\` header contains the request id.
 
 ${table(
-  ['code', 'status', 'message begins'],
+  ['code', 'status', 'message'],
   Object.entries(ERROR_CODES).map(([code, { status, message }]) => [`\`${code}\``, String(status), message]),
 )}
 `;
 }
 
-/** Of the metrics that prom-client adds, those that dashboards show and every system has. */
+/** Metrics of prom-client that exist on every system and that the dashboards show. */
 const PROCESS_METRICS = [
   'process_cpu_seconds_total',
   'process_resident_memory_bytes',
@@ -158,10 +159,10 @@ async function processMetrics(): Promise<string[][]> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const shown = await registry.getMetricsAsJSON();
-  return PROCESS_METRICS.map((wanted) => {
-    const found = shown.find(({ name }) => name === wanted);
-    if (!found) throw new Error(`no process metric ${wanted}`);
-    return [`\`${wanted}\``, String(found.type), found.help];
+  return PROCESS_METRICS.map((metric) => {
+    const found = shown.find(({ name }) => name === metric);
+    if (!found) throw new Error(`prom-client has no metric ${metric}`);
+    return [`\`${metric}\``, String(found.type), found.help];
   });
 }
 
@@ -186,19 +187,19 @@ async function metricsPage(): Promise<string> {
   const values = [...sets].map(([label, known]) => [`\`${label}\``, known.map((value) => `\`${value}\``).join(' ')]);
   return `# Metrics
 
-Every metric at \`/metrics\`, from \`shared/runtime/metrics.ts\`. Units are seconds and bytes; a histogram's buckets run from 0.05 to 300 s. A label takes the values that are named here and no others, whatever is sent: no request can make a series. Alerts and recording rules are in \`charts/parsemesh/rules\`, dashboards in \`charts/parsemesh/dashboards\`.
+Every metric at \`/metrics\`. Generated from \`shared/runtime/metrics.ts\` by \`npm run docs\`. Units are seconds and bytes. The buckets of the histograms range from 0.05 to 300 s. A label has only the values that this page lists, so no request can create new time series. Alerts and recording rules are in \`charts/parsemesh/rules\`, dashboards in \`charts/parsemesh/dashboards\`.
 
-${table(['metric', 'type', 'labels', 'what it tells'], rows)}
+${table(['metric', 'type', 'labels', 'description'], rows)}
 
 ## Labels with many values
 
 ${table(['label', 'values'], values)}
 
-## Of the process
+## Metrics of the process
 
-Each process also shows what Node.js and the system know of it, among it:
+Each process also exports the default metrics of prom-client, for example:
 
-${table(['metric', 'type', 'what it tells'], await processMetrics())}
+${table(['metric', 'type', 'description'], await processMetrics())}
 `;
 }
 
@@ -213,7 +214,7 @@ export async function pages(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-/** A page as it lies in the checkout. */
+/** The committed text of a page. */
 export const committed = (path: string): Promise<string> => readFile(at(path), 'utf8');
 
 if (process.argv.includes('--write')) for (const [path, text] of await pages()) await writeFile(at(path), text);
