@@ -1,6 +1,7 @@
 // A summary without a model: the sentences that share most with the rest of the document, in reading order (TextRank; Mihalcea and Tarau, 2004).
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
-import { paragraphsOf, sentencesOf } from './sentences.ts';
+import { paragraphsOf } from './prose.ts';
+import { sentencesOf } from './sentences.ts';
 
 interface Candidate {
   text: string;

@@ -1,7 +1,8 @@
 // Projects HTML source: text nodes as prose, attribute values and addresses beside it.
-import { readReference } from './entities.ts';
+import { readReference } from '#shared/document/source/character-references.ts';
+import { readTag, type Tag } from '#shared/document/source/html-tag.ts';
+import { INLINE_ELEMENTS, SILENT_ATTRIBUTES, URL_ATTRIBUTES } from './elements.ts';
 import { CHUNK_UNITS, CHUNK_UNITS_MAX, type Projection, ProjectionBuilder } from './projection.ts';
-import { INLINE_ELEMENTS, readTag, SILENT_ATTRIBUTES, type Tag, URL_ATTRIBUTES } from './tag.ts';
 import { projectUrl } from './url.ts';
 
 /** Copies source[start, end) with character references decoded. */

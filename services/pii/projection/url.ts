@@ -1,5 +1,5 @@
 // Puts an address into a projection with its percent-encoding undone, so that `%40` is found as `@`.
-import { readReference } from './entities.ts';
+import { readReference } from '#shared/document/source/character-references.ts';
 import type { ProjectionBuilder } from './projection.ts';
 
 const ENCODED = /%[0-9a-f]{2}/iy;

@@ -1,4 +1,4 @@
-// HTML character references, decoded one at a time with their length, because edits need to know what each one covers.
+// Decodes HTML character references one at a time and returns their length, so that an edit of the source knows what each one covers.
 import { parseDocument } from 'htmlparser2';
 
 const REFERENCE = /&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/iy;
@@ -11,19 +11,19 @@ const DECODED = new Map<string, string>([
   ['&#39;', "'"],
   ['&nbsp;', '\u00a0'],
 ]);
-/** There are 2,231 names, and as many numbers as there are characters: only so many are remembered. */
-const REMEMBERED = 10_000;
+/** Entries of the cache. There are 2,231 names, and one number for each Unicode character. */
+const CACHE_SIZE = 10_000;
 
 function decode(reference: string): string {
   const known = DECODED.get(reference);
   if (known !== undefined) return known;
   const node = parseDocument(reference).children[0];
   const text = node && 'data' in node && typeof node.data === 'string' ? node.data : reference;
-  if (DECODED.size < REMEMBERED) DECODED.set(reference, text);
+  if (DECODED.size < CACHE_SIZE) DECODED.set(reference, text);
   return text;
 }
 
-/** The reference at `position` (which holds `&`), or undefined. */
+/** The character reference at `position` (the index of a `&`), decoded; undefined if there is none. */
 export function readReference(source: string, position: number): { text: string; length: number } | undefined {
   REFERENCE.lastIndex = position;
   const match = REFERENCE.exec(source);

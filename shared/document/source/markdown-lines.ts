@@ -1,0 +1,94 @@
+// Splits Markdown into lines with source offsets and finds what each line is, so that a reader can edit the source.
+// Time is linear in the length of the text. Block structure is read line by line, as this product writes it (one paragraph a line, tables with a leading pipe).
+
+/** UTF-16 offsets `[start, end)`. */
+export type Range = readonly [start: number, end: number];
+
+export interface MarkdownLine {
+  /** Offsets of the line without its line break. */
+  start: number;
+  end: number;
+  /** Only whitespace. */
+  blank: boolean;
+  content:
+    | { kind: 'blank' }
+    /** A line that opens or closes a fenced code block. */
+    | { kind: 'fence' }
+    /** A line of a fenced code block. */
+    | { kind: 'code' }
+    /** A row of a pipe table. */
+    | { kind: 'row'; cells: Range[] }
+    /** The row of dashes under the header of a pipe table. */
+    | { kind: 'delimiter' }
+    /** A thematic break. */
+    | { kind: 'rule' }
+    /** Text: `range` is what is left without the block's marks and without trailing blanks. */
+    | { kind: TextKind; range: Range };
+}
+
+export type TextKind = 'heading' | 'item' | 'paragraph';
+
+const FENCE = /^[\s>]{0,40}(`{3,}|~{3,})/;
+const PREFIX = /^(?:\s{0,3}>)*\s*(?:(#{1,6}(?=\s)\s+)|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?/;
+const MARKER = /[^\s>]/;
+const RULE = /^[\s|:-]{3,}$/;
+const ROW = /^(?:>\s*)*\|/;
+/** Code units of a line in which its marks are looked for. */
+const PREFIX_UNITS = 8_192;
+
+/** The lines of a Markdown text, in order. */
+export function* readLines(source: string): Generator<MarkdownLine> {
+  let fence = '';
+  for (let start = 0; start <= source.length; ) {
+    const newline = source.indexOf('\n', start);
+    const end = newline < 0 ? source.length : newline;
+    const line = source.slice(start, Math.min(end, start + PREFIX_UNITS));
+    const trimmed = line.trim();
+    const blank = trimmed === '';
+    const mark = FENCE.exec(line)?.[1];
+    if (fence !== '') {
+      const closes = mark?.startsWith(fence) && trimmed.replace(/^[\s>]+/, '') === mark;
+      if (closes) fence = '';
+      yield { start, end, blank, content: { kind: closes ? 'fence' : 'code' } };
+    } else if (mark) {
+      fence = mark;
+      yield { start, end, blank, content: { kind: 'fence' } };
+    } else yield { start, end, blank, content: readContent(source, start, end, line, trimmed) };
+    if (newline < 0) return;
+    start = end + 1;
+  }
+}
+
+function readContent(
+  source: string,
+  start: number,
+  end: number,
+  line: string,
+  trimmed: string,
+): MarkdownLine['content'] {
+  if (trimmed === '') return { kind: 'blank' };
+  if (ROW.test(trimmed))
+    return RULE.test(trimmed) ? { kind: 'delimiter' } : { kind: 'row', cells: cellsOf(source, start, end) };
+  if (RULE.test(line)) return { kind: 'rule' };
+  const [prefix = '', heading] = PREFIX.exec(line) ?? [];
+  // Blanks at the end of a line are a hard line break (CommonMark 6.7), not text.
+  let last = end;
+  while (last > start && (source[last - 1] === ' ' || source[last - 1] === '\r')) last -= 1;
+  const kind = heading !== undefined ? 'heading' : MARKER.test(prefix) ? 'item' : 'paragraph';
+  return { kind, range: [start + prefix.length, last] };
+}
+
+/** The cells of a table row: what stands between its unescaped pipes. Blanks after the last pipe are not a cell. */
+function cellsOf(source: string, start: number, end: number): Range[] {
+  const cells: Range[] = [];
+  let open = -1;
+  for (let index = start; index < end; index += 1) {
+    if (source[index] === '\\') index += 1;
+    else if (source[index] === '|') {
+      if (open >= 0) cells.push([open, index]);
+      open = index + 1;
+    }
+  }
+  if (open >= 0 && source.slice(open, end).trim() !== '') cells.push([open, end]);
+  return cells;
+}
