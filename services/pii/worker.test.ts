@@ -85,9 +85,14 @@ describe('markdown', () => {
       '<table><tr><td rowspan="2"><a href="mailto:j@example.org" title="j@example.org">j@example.org</a></td></tr></table>',
       '<table><tr><td rowspan="2"><a href="mailto:%3CEMAIL%3E" title="&lt;EMAIL&gt;"><EMAIL></a></td></tr></table>',
     ],
+    ['the language of a code block', '```jane@example.org\nx\n```', '```<EMAIL>\nx\n```'],
+    ['text behind a fence on one line', '``` a ``` jane@example.org', '``` a ``` <EMAIL>'],
+    ['a comment', 'a <!-- jane@example.org --> b', 'a <!-- &lt;EMAIL&gt; --> b'],
+    ['emphasis before a tag', 'a _4111 1111 1111 1111_<br>b', 'a _<FINANCIAL>_<br>b'],
+    ['text behind a long line of dashes', `${'-'.repeat(9_000)} jane@example.org`, `${'-'.repeat(9_000)} <EMAIL>`],
     ['a page marker', 'a\n\n---\n\n<!-- page 2 -->\n\nj@example.org', 'a\n\n---\n\n<!-- page 2 -->\n\n<EMAIL>'],
   ] as const)
-    it(name, async () => assert.equal(await markdownOf(before), after));
+    it(`redacts ${name}`, async () => assert.equal(await markdownOf(before), after));
 
   it('leaves what is no personal data alone', async () => {
     const text =

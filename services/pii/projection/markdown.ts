@@ -53,6 +53,8 @@ function projectInline(builders: Builders, source: string, start: number, end: n
           text.gap(token.tag.name === 'td' || token.tag.name === 'th' ? '\n|\n' : '\n');
         break;
       case 'comment':
+        attributes.gap('\n\n');
+        attributes.copy(source, token.text[0], token.text[1]);
         break;
       default:
         token satisfies never;
@@ -93,6 +95,9 @@ export function* projectMarkdown(source: string): Generator<Projection> {
         text.copy(source, start, end);
         break;
       case 'fence':
+        if (content.info[0] === content.info[1]) break;
+        builders.titles.gap('\n\n');
+        builders.titles.copy(source, content.info[0], content.info[1]);
         break;
       case 'row': {
         const cells = projectRow(builders, source, content.cells, headings ?? []);

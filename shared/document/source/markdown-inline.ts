@@ -30,7 +30,7 @@ export type InlineToken = { start: number; end: number } & (
 
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 /** Characters that may stand outside an emphasis mark of underscores. */
-const OUTSIDE = /[\s()[\]"'.,;:!?|*~]/;
+const OUTSIDE = /[\s()[\]<>"'.,;:!?|*~]/;
 const AUTOLINK = /<(?:([a-z][a-z0-9+.-]{1,31}:[^\s<>]{1,2000})|[^\s<>@]{1,64}@[^\s<>@]{1,255})>/iy;
 const NOTE = /\[\^[^\s[\]]{1,100}\](?!\()/y;
 /** Code units that are searched for the end of a link or a code span. */

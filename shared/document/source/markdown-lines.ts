@@ -12,8 +12,8 @@ export interface MarkdownLine {
   blank: boolean;
   content:
     | { kind: 'blank' }
-    /** A line that opens or closes a fenced code block. */
-    | { kind: 'fence' }
+    /** A line that opens or closes a fenced code block; `info` is what follows the fence: the name of the language. */
+    | { kind: 'fence'; info: Range }
     /** A line of a fenced code block. */
     | { kind: 'code' }
     /** A row of a pipe table. */
@@ -32,9 +32,7 @@ const FENCE = /^[\s>]{0,40}(`{3,}|~{3,})/;
 const PREFIX = /^(?:\s{0,3}>)*\s*(?:(#{1,6}(?=\s)\s+)|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?/;
 const MARKER = /[^\s>]/;
 const RULE = /^[\s|:-]{3,}$/;
-const ROW = /^(?:>\s*)*\|/;
-/** Code units of a line in which its marks are looked for. */
-const PREFIX_UNITS = 8_192;
+const ROW = /^\s*(?:>\s*)*\|/;
 
 /** The lines of a Markdown text, in order. */
 export function* readLines(source: string): Generator<MarkdownLine> {
@@ -42,34 +40,29 @@ export function* readLines(source: string): Generator<MarkdownLine> {
   for (let start = 0; start <= source.length; ) {
     const newline = source.indexOf('\n', start);
     const end = newline < 0 ? source.length : newline;
-    const line = source.slice(start, Math.min(end, start + PREFIX_UNITS));
-    const trimmed = line.trim();
-    const blank = trimmed === '';
-    const mark = FENCE.exec(line)?.[1];
+    const line = source.slice(start, end);
+    const blank = line.trim() === '';
+    const [opening = '', mark = ''] = FENCE.exec(line) ?? [];
+    const info: Range = [start + opening.length, end];
     if (fence !== '') {
-      const closes = mark?.startsWith(fence) && trimmed.replace(/^[\s>]+/, '') === mark;
+      const closes = mark.startsWith(fence) && source.slice(...info).trim() === '';
       if (closes) fence = '';
-      yield { start, end, blank, content: { kind: closes ? 'fence' : 'code' } };
-    } else if (mark) {
+      yield { start, end, blank, content: closes ? { kind: 'fence', info } : { kind: 'code' } };
+    } else if (mark !== '') {
       fence = mark;
-      yield { start, end, blank, content: { kind: 'fence' } };
-    } else yield { start, end, blank, content: readContent(source, start, end, line, trimmed) };
+      yield { start, end, blank, content: { kind: 'fence', info } };
+    } else yield { start, end, blank, content: blank ? { kind: 'blank' } : readContent(source, start, end) };
     if (newline < 0) return;
     start = end + 1;
   }
 }
 
-function readContent(
-  source: string,
-  start: number,
-  end: number,
-  line: string,
-  trimmed: string,
-): MarkdownLine['content'] {
-  if (trimmed === '') return { kind: 'blank' };
-  if (ROW.test(trimmed))
-    return RULE.test(trimmed) ? { kind: 'delimiter' } : { kind: 'row', cells: cellsOf(source, start, end) };
-  if (RULE.test(line)) return { kind: 'rule' };
+/** What a line outside code is. */
+function readContent(source: string, start: number, end: number): MarkdownLine['content'] {
+  const line = source.slice(start, end);
+  const rule = RULE.test(line);
+  if (ROW.test(line)) return rule ? { kind: 'delimiter' } : { kind: 'row', cells: cellsOf(source, start, end) };
+  if (rule) return { kind: 'rule' };
   const [prefix = '', heading] = PREFIX.exec(line) ?? [];
   // Blanks at the end of a line are a hard line break (CommonMark 6.7), not text.
   let last = end;

@@ -43,6 +43,7 @@ describe('readInline', () => {
     ['a ` b', ['a ', ' b']],
     ['**a** *b* ~~c~~ _d_', ['a', ' ', 'b', ' ', 'c', ' ', 'd']],
     ['a * b, a_b, ~c, ****', ['a * b, a_b, ~c, ****']],
+    ['<b>_a_<br>', ['tag(b)', 'a', 'tag(br)']],
     ['[a](b)', ['open[', 'a', 'target(b|)']],
     ['[a](<b c> "t")', ['open[', 'a', 'target(b c|> "t")']],
     ['[a](b(c)d "t")', ['open[', 'a', 'target(b(c)d| "t")']],
@@ -73,6 +74,7 @@ describe('readInline', () => {
 
 function describeLine(source: string, { content }: MarkdownLine): string {
   if (content.kind === 'row') return `row(${content.cells.map(([start, end]) => source.slice(start, end)).join('/')})`;
+  if (content.kind === 'fence') return `fence(${source.slice(...content.info)})`;
   return 'range' in content ? `${content.kind}(${source.slice(...content.range)})` : content.kind;
 }
 
@@ -86,14 +88,22 @@ describe('readLines', () => {
     ['---\n#a\n-b', ['rule', 'paragraph(#a)', 'paragraph(-b)']],
     ['| a | b\\|c |\n| --- | :-: |\n| d | ', ['row( a / b\\|c )', 'delimiter', 'row( d )']],
     ['> | a |', ['row( a )']],
-    ['```js\n# a\n~~~\n```\nb', ['fence', 'code', 'code', 'fence', 'paragraph(b)']],
-    ['~~~~\n~~~\n~~~~ a\n~~~~~', ['fence', 'code', 'code', 'fence']],
+    ['```js\n# a\n~~~\n```\nb', ['fence(js)', 'code', 'code', 'fence()', 'paragraph(b)']],
+    ['~~~~\n~~~\n~~~~ a\n~~~~~', ['fence()', 'code', 'code', 'fence()']],
+    ['``` a ``` b', ['fence( a ``` b)']],
   ] as const)
     it(`reads ${JSON.stringify(source)}`, () =>
       assert.deepEqual(
         [...readLines(source)].map((line) => describeLine(source, line)),
         expected,
       ));
+
+  for (const start of ['-', ' ', '|', '>', '#', '|-'])
+    it(`reads the text behind 20,000 times ${JSON.stringify(start)}`, () => {
+      const source = `${start.repeat(20_000)} jane`;
+      const [line] = readLines(source);
+      assert.match(line ? describeLine(source, line) : '', / ?jane\)$/);
+    });
 
   it('covers the source: each line starts after the line break of the one before', () => {
     const source = 'a\n\n```\n| b |\n```\r\n> c\n';
