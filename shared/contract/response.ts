@@ -90,6 +90,9 @@ const metadataSchema = z
   .catchall(z.unknown())
   .meta({ id: 'Metadata', description: 'Other keys are metadata from the document, with string or array values.' });
 
+/** The keys of `metadata` that the contract names. */
+export type MetadataKey = keyof typeof metadataSchema.shape;
+
 /** The fields of `data` besides `metadata` and `warning`. */
 export const recordFieldsSchema = z.object({
   markdown: z.string().optional().meta({ description: 'The document as Markdown.' }),

@@ -1,0 +1,220 @@
+// Tests that redaction fails closed: a field without a redactor does not compile, and an unknown field or value does not leave unredacted.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { DocumentMetadata, RecordHead } from '#shared/contract/jobs.ts';
+import type { RecordFields } from '#shared/contract/response.ts';
+import { detectorFor } from './detect.ts';
+import { RecordRedaction } from './record.ts';
+import { Redactor } from './redactor.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+const MAIL = 'jane@example.org';
+
+async function redact(
+  fields: object,
+  metadata: object = {},
+): Promise<{ fields: RecordFields; metadata: DocumentMetadata }> {
+  const detector = detectorFor({ mode: 'fast' }, undefined, new AbortController().signal);
+  const head = { metadata, warnings: [] } as unknown as RecordHead;
+  const redacted = await new RecordRedaction(new Redactor(detector, 'tag')).run(fields as RecordFields, head);
+  return { fields: redacted.fields, metadata: redacted.head.metadata };
+}
+
+describe('a field that is added to the contract', () => {
+  /** Where a field is added, its name, and the file that must not compile then. */
+  const ADDITIONS = [
+    ['response.ts', /recordFieldsSchema = z\s*\.object\(\{/, 'fieldOfRecord: z.string().optional(),', 'record.ts'],
+    ['response.ts', /pageSchema = z\s*\.object\(\{/, 'fieldOfPage: z.string().optional(),', 'record.ts'],
+    ['response.ts', /pageBlocksSchema = z\s*\.object\(\{/, 'fieldOfPageBlocks: z.string().optional(),', 'record.ts'],
+    ['response.ts', /blockSchema = z\s*\.object\(\{/, 'fieldOfBlock: z.string().optional(),', 'record.ts'],
+    ['response.ts', /confidence: z\s*\.object\(\{/, 'fieldOfConfidence: z.string().optional(),', 'record.ts'],
+    ['response.ts', /metadataSchema = z\s*\.object\(\{/, 'fieldOfMetadata: z.string().optional(),', 'metadata.ts'],
+    ['jobs.ts', /interface RecordHead \{/, 'fieldOfHead?: string;', 'record.ts'],
+  ] as const;
+
+  it('does not compile until it has a redactor', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parsemesh-redactors-'));
+    try {
+      for (const part of ['package.json', 'shared', 'services/pii'])
+        await cp(join(ROOT, part), join(folder, part), { recursive: true });
+      await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+      const config = JSON.parse(await readFile(join(ROOT, 'tsconfig.json'), 'utf8'));
+      const files = ['services/pii/record.ts'];
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include: undefined, files }));
+      for (const [file, place, field] of ADDITIONS) {
+        const path = join(folder, 'shared/contract', file);
+        const source = await readFile(path, 'utf8');
+        const added = source.replace(place, (start) => `${start} ${field}`);
+        assert.notEqual(added, source, `${file} has ${place}`);
+        await writeFile(path, added);
+      }
+      const tsc = run(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--pretty', 'false'], { cwd: folder });
+      const output = await tsc.then(
+        () => '',
+        (failure: { stdout: string }) => failure.stdout,
+      );
+      const errors = output.split('\n').filter((line) => line.includes('error TS'));
+      const named = errors.map((line) => {
+        const [, file, field] = /^services\/pii\/([\w.]+)\(.*'(fieldOf\w+)'/.exec(line) ?? [];
+        return `${file} ${field}`;
+      });
+      const expected = ADDITIONS.map(([, , field, file]) => `${file} ${/\w+/.exec(field)?.[0]}`);
+      assert.deepEqual([...new Set(named)].sort(), [...expected].sort(), output);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('an unknown field at run time', () => {
+  const block = {
+    id: 'p1.b0',
+    type: 'text',
+    label: null,
+    content: 'a',
+    bbox: null,
+    readingOrder: 0,
+    markdownSpan: null,
+    source: 'native_text',
+    confidence: { layout: null, ocr: null, note: MAIL },
+    note: MAIL,
+  };
+
+  it('is dropped from the record, its pages, its blocks and its head', async () => {
+    const { fields, metadata } = await redact({
+      markdown: 'a',
+      text: MAIL,
+      pages: [{ pageNumber: 1, markdown: 'a', note: MAIL }],
+      blocks: [{ pageNumber: 1, width: 1, height: 1, status: 'ok', items: [block], note: MAIL }],
+    });
+    assert.deepEqual(metadata, { piiRedactions: {} });
+    assert.deepEqual(fields, {
+      markdown: 'a',
+      pages: [{ pageNumber: 1, markdown: 'a' }],
+      blocks: [
+        {
+          pageNumber: 1,
+          width: 1,
+          height: 1,
+          status: 'ok',
+          items: [
+            {
+              id: 'p1.b0',
+              type: 'text',
+              label: null,
+              content: 'a',
+              bbox: null,
+              readingOrder: 0,
+              markdownSpan: null,
+              source: 'native_text',
+              confidence: { layout: null, ocr: null },
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('redacts a label and a source that are not names', async () => {
+    const items = [{ ...block, label: `label ${MAIL}`, source: MAIL }];
+    const { fields } = await redact({ blocks: [{ pageNumber: 1, width: 1, height: 1, status: 'ok', items }] });
+    const [redacted] = fields.blocks?.[0]?.items ?? [];
+    assert.equal(redacted?.label, 'label <EMAIL>');
+    assert.equal(redacted?.source, '<EMAIL>');
+  });
+});
+
+describe('json', () => {
+  it('redacts strings, keys and long numbers at any depth, and copies the rest', async () => {
+    const { fields } = await redact({
+      json: {
+        [MAIL]: 1,
+        total: 42.5,
+        paid: true,
+        note: null,
+        card: 4111111111111111,
+        rows: [[{ mail: MAIL }], 'plain', { link: 'https://x.example/?u=jane%40example.org' }],
+      },
+    });
+    assert.deepEqual(fields.json, {
+      '<EMAIL>': 1,
+      total: 42.5,
+      paid: true,
+      note: null,
+      card: '<FINANCIAL>',
+      rows: [[{ mail: '<EMAIL>' }], 'plain', { link: 'https://x.example/?u=%3CEMAIL%3E' }],
+    });
+  });
+
+  it('replaces values that are nested deeper than the bound by null', async () => {
+    let json: unknown = MAIL;
+    for (let depth = 0; depth < 1_000; depth += 1) json = [json];
+    assert.doesNotMatch(JSON.stringify(await redact({ json })), /jane/);
+  });
+
+  it('copies null', async () => assert.equal((await redact({ json: null })).fields.json, null));
+});
+
+describe('metadata', () => {
+  it('walks values of any type', async () => {
+    const { metadata } = await redact(
+      {},
+      {
+        [`mail of ${MAIL}`]: 'x',
+        author: [{ name: 'x', mail: MAIL }],
+        custom: { a: [MAIL, 7], [MAIL]: true },
+        account: 4111111111111111,
+        wordCount: 1200,
+        draft: false,
+        subject: null,
+      },
+    );
+    assert.deepEqual(metadata, {
+      'mail of <EMAIL>': 'x',
+      author: [{ name: 'x', mail: '<EMAIL>' }],
+      custom: { a: ['<EMAIL>', 7], '<EMAIL>': true },
+      account: '<FINANCIAL>',
+      wordCount: 1200,
+      draft: false,
+      subject: null,
+      piiRedactions: {},
+    });
+  });
+
+  it('copies the values that the product writes itself', async () => {
+    const own = {
+      contentType: 'application/vnd.oasis.opendocument.text',
+      language: ['en-US', 'sr_Latn'],
+      numPages: 4_111_111,
+      totalPages: 3,
+      statusCode: 200,
+      concurrencyLimited: true,
+      creditsUsed: 2,
+    };
+    assert.deepEqual((await redact({}, own)).metadata, { ...own, piiRedactions: {} });
+  });
+
+  it('redacts text in the place of such a value', async () => {
+    const keys = [
+      'contentType',
+      'language',
+      'numPages',
+      'statusCode',
+      'concurrencyLimited',
+      'creditsUsed',
+      'requestId',
+    ];
+    const { metadata } = await redact({}, Object.fromEntries(keys.map((key) => [key, `of ${MAIL}`])));
+    assert.deepEqual(metadata, { ...Object.fromEntries(keys.map((key) => [key, 'of <EMAIL>'])), piiRedactions: {} });
+  });
+
+  it('does not copy counts that a document brings', async () =>
+    assert.deepEqual((await redact({}, { piiRedactions: { [MAIL]: 1 } })).metadata, { piiRedactions: {} }));
+});
