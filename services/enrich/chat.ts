@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ParseError } from '#shared/contract/errors.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
 import type { ModelConfig } from '#shared/runtime/config.ts';
+import { type PostResponse, postJson, ResponseTooLargeError } from '#shared/runtime/post-json.ts';
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant';
@@ -41,31 +42,13 @@ const completionSchema = z.object({
     .min(1),
 });
 
-async function readBounded(response: Response): Promise<string> {
-  const declared = Number(response.headers.get('content-length') ?? 0);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  if (declared <= MODEL_LIMITS.answerBytes) {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.byteLength;
-      if (size > MODEL_LIMITS.answerBytes) break;
-      chunks.push(chunk);
-    }
-  }
-  if (declared > MODEL_LIMITS.answerBytes || size > MODEL_LIMITS.answerBytes) {
-    await response.body?.cancel().catch(() => undefined);
-    throw badGateway('the language model endpoint sent an answer that is too long');
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 const badGateway = (what: string, cause?: unknown): ParseError =>
   new ParseError('BAD_GATEWAY', `Bad Gateway: ${what}`, cause === undefined ? {} : { cause });
 
 /** Whole seconds of a `Retry-After` header, which may be a number or a date (RFC 9110 10.2.3). */
-function retryAfterSeconds(header: string | null): number {
+function retryAfterSeconds(header: string | undefined): number {
   const seconds =
-    header === null
+    header === undefined
       ? Number.NaN
       : /^\d+$/.test(header.trim())
         ? Number(header)
@@ -75,7 +58,7 @@ function retryAfterSeconds(header: string | null): number {
     : MODEL_LIMITS.retryAfterDefaultSeconds;
 }
 
-function refuse(response: Response): never {
+function refuse(response: PostResponse): never {
   const { status } = response;
   if (status === 400 || status === 422) throw new ChatRefusedError(`status ${status}`);
   if (status === 429)
@@ -83,7 +66,7 @@ function refuse(response: Response): never {
       'SERVICE_UNAVAILABLE',
       'Service Unavailable: the language model endpoint is over its rate limit; try again later',
       {
-        retryAfterSeconds: retryAfterSeconds(response.headers.get('retry-after')),
+        retryAfterSeconds: retryAfterSeconds(response.headers['retry-after']),
       },
     );
   if (status === 401 || status === 403)
@@ -110,30 +93,25 @@ export async function complete(config: ModelConfig, request: ChatRequest, limits
   if (left <= 0 || limits.signal.aborted) throw new ParseError('REQUEST_TIMEOUT');
   const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(left)]);
   try {
-    const response = await fetch(`${config.baseUrl}/chat/completions`, {
-      method: 'POST',
-      redirect: 'manual',
-      signal,
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        ...(config.apiKey === undefined ? {} : { authorization: `Bearer ${config.apiKey}` }),
-      },
-      body: JSON.stringify({
+    const response = await postJson({
+      url: `${config.baseUrl}/chat/completions`,
+      headers: config.apiKey === undefined ? {} : { authorization: `Bearer ${config.apiKey}` },
+      body: {
         model: config.model,
         messages: request.messages,
         temperature: 0,
         stream: false,
         ...(request.format ? { response_format: request.format } : {}),
-      }),
+      },
+      signal,
+      responseBytesMax: MODEL_LIMITS.answerBytes,
     });
-    if (!response.ok) {
-      await response.body?.cancel().catch(() => undefined);
-      refuse(response);
-    }
-    return readCompletion(await readBounded(response));
+    if (response.status < 200 || response.status > 299) refuse(response);
+    return readCompletion(response.body);
   } catch (cause) {
     if (cause instanceof ParseError || cause instanceof ChatRefusedError) throw cause;
+    if (cause instanceof ResponseTooLargeError)
+      throw badGateway('the language model endpoint sent an answer that is too long', cause);
     if (signal.aborted)
       throw new ParseError(
         'REQUEST_TIMEOUT',

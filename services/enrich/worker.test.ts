@@ -257,6 +257,24 @@ describe('endpoint faults', () => {
     await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), refused('BAD_GATEWAY'));
   });
 
+  it('retries once when the endpoint resets the connection before it answers', async () => {
+    configure();
+    script = [(_, response) => response.socket?.resetAndDestroy(), say('An invoice.')];
+    const { fields } = await run({ markdown: DOCUMENT }, { summary: true });
+    assert.equal(fields.summary, 'An invoice.');
+    assert.equal(received.length, 2);
+  });
+
+  it('does not retry when the connection ends in the middle of a response', async () => {
+    configure();
+    script = [
+      (_, response) => response.writeHead(200, { 'content-length': 99 }).write('{', () => response.destroy()),
+      say('An invoice.'),
+    ];
+    await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), refused('BAD_GATEWAY'));
+    assert.equal(received.length, 1);
+  });
+
   it('nobody listening is a bad gateway', async () => {
     configure();
     process.env.LLM_BASE_URL = 'http://127.0.0.1:1';

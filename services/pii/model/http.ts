@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ParseError } from '#shared/contract/errors.ts';
 import { PII_ENTITIES } from '#shared/contract/options.ts';
+import { postJson } from '#shared/runtime/post-json.ts';
 import type { PiiModel } from './model.ts';
 
 const answerSchema = z.object({
@@ -16,18 +17,7 @@ const answerSchema = z.object({
     )
     .max(100_000),
 });
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
-
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > ANSWER_BYTES_MAX) throw new Error('answer too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
+const RESPONSE_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
  * `{"text": "..."}` in, `{"spans": [{"start", "end", "entity", "score"}]}` out, offsets in UTF-16 code units.
@@ -38,15 +28,8 @@ export function httpModel(url: string): PiiModel {
     name: 'http',
     async find(text, signal) {
       try {
-        const response = await fetch(url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ text }),
-          redirect: 'error',
-          signal,
-        });
-        const body = await readBounded(response);
-        if (!response.ok) throw new Error(`status ${response.status}`);
+        const { status, body } = await postJson({ url, body: { text }, signal, responseBytesMax: RESPONSE_BYTES_MAX });
+        if (status < 200 || status > 299) throw new Error(`status ${status}`);
         const { spans } = answerSchema.parse(JSON.parse(body));
         return spans.filter((span) => span.start < span.end && span.end <= text.length);
       } catch (cause) {
