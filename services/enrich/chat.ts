@@ -1,4 +1,4 @@
-// Speaks the OpenAI chat wire format with one configured endpoint, bounded in time and size; its faults never reach the caller raw.
+// Calls the configured chat endpoint (OpenAI wire format) with bounds on time and size, and turns its errors into ours.
 import { z } from 'zod';
 import { ParseError } from '#shared/contract/errors.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
@@ -10,12 +10,12 @@ export interface ChatMessage {
   content: string;
 }
 
-/** What the answer must look like, from strict to loose; endpoints differ in what they take. */
+/** The format that the answer must have. Not every endpoint accepts every one. */
 export type ResponseFormat =
   | { type: 'json_schema'; json_schema: { name: string; strict: boolean; schema: Record<string, unknown> } }
   | { type: 'json_object' };
 
-export interface ChatRequest {
+interface ChatRequest {
   messages: ChatMessage[];
   format?: ResponseFormat;
 }
@@ -26,7 +26,7 @@ export interface ChatLimits {
   deadline: number;
 }
 
-/** The endpoint took the request for malformed (400 or 422): perhaps it does not know the response format. */
+/** The endpoint returned 400 or 422: it may not support the response format. */
 export class ChatRefusedError extends Error {
   override readonly name = 'ChatRefusedError';
 }
@@ -42,10 +42,10 @@ const completionSchema = z.object({
     .min(1),
 });
 
-const badGateway = (what: string, cause?: unknown): ParseError =>
-  new ParseError('BAD_GATEWAY', `Bad Gateway: ${what}`, cause === undefined ? {} : { cause });
+const badGateway = (reason: string, cause?: unknown): ParseError =>
+  new ParseError('BAD_GATEWAY', `Bad Gateway: ${reason}`, cause === undefined ? {} : { cause });
 
-/** Whole seconds of a `Retry-After` header, which may be a number or a date (RFC 9110 10.2.3). */
+/** Seconds of a `Retry-After` header, which is a number or a date (RFC 9110, 10.2.3). */
 function retryAfterSeconds(header: string | undefined): number {
   const seconds =
     header === undefined
@@ -58,35 +58,35 @@ function retryAfterSeconds(header: string | undefined): number {
     : MODEL_LIMITS.retryAfterDefaultSeconds;
 }
 
-function refuse(response: PostResponse): never {
-  const { status } = response;
+/** Throws the error for a status other than 2xx. The response's own text is not used: it can hold secrets of the operator. */
+function throwForStatus({ status, headers }: PostResponse): never {
   if (status === 400 || status === 422) throw new ChatRefusedError(`status ${status}`);
   if (status === 429)
     throw new ParseError(
       'SERVICE_UNAVAILABLE',
-      'Service Unavailable: the language model endpoint is over its rate limit; try again later',
+      'Service Unavailable: the rate limit of the language model endpoint is exceeded; try again later',
       {
-        retryAfterSeconds: retryAfterSeconds(response.headers['retry-after']),
+        retryAfterSeconds: retryAfterSeconds(headers['retry-after']),
       },
     );
   if (status === 401 || status === 403)
     throw badGateway(
-      "the language model endpoint refused this server's credentials; the operator must check LLM_API_KEY",
+      "the language model endpoint rejected this server's credentials; the operator must check LLM_API_KEY",
     );
   if (status === 404)
     throw badGateway(
-      'the language model endpoint does not know the model or the path; the operator must check LLM_BASE_URL and LLM_MODEL',
+      'the language model endpoint returned 404 for the model or the path; the operator must check LLM_BASE_URL and LLM_MODEL',
     );
   if (status >= 300 && status < 400)
     throw badGateway(
-      'the language model endpoint answered with a redirect, which is not followed; the operator must check LLM_BASE_URL',
+      'the language model endpoint returned a redirect, which is not followed; the operator must check LLM_BASE_URL',
     );
-  throw badGateway(`the language model endpoint answered with status ${status}; try again later`);
+  throw badGateway(`the language model endpoint returned status ${status}; try again later`);
 }
 
 /**
- * One completion: the text of the first choice.
- * @throws ParseError REQUEST_TIMEOUT, BAD_GATEWAY, SERVICE_UNAVAILABLE; ChatRefusedError for a 400 or 422.
+ * Requests one completion and returns the text of its first choice.
+ * @throws ParseError REQUEST_TIMEOUT, BAD_GATEWAY, SERVICE_UNAVAILABLE; ChatRefusedError for status 400 or 422
  */
 export async function complete(config: ModelConfig, request: ChatRequest, limits: ChatLimits): Promise<string> {
   const left = limits.deadline - Date.now();
@@ -106,16 +106,16 @@ export async function complete(config: ModelConfig, request: ChatRequest, limits
       signal,
       responseBytesMax: MODEL_LIMITS.answerBytes,
     });
-    if (response.status < 200 || response.status > 299) refuse(response);
+    if (response.status < 200 || response.status > 299) throwForStatus(response);
     return readCompletion(response.body);
   } catch (cause) {
     if (cause instanceof ParseError || cause instanceof ChatRefusedError) throw cause;
     if (cause instanceof ResponseTooLargeError)
-      throw badGateway('the language model endpoint sent an answer that is too long', cause);
+      throw badGateway('the language model endpoint returned a response that is too long', cause);
     if (signal.aborted)
       throw new ParseError(
         'REQUEST_TIMEOUT',
-        'Request Timeout: the language model did not answer in time; ask with a longer `timeout`',
+        'Request Timeout: the language model did not answer in time; send the request with a longer `timeout`',
         { cause },
       );
     throw badGateway('the language model endpoint cannot be reached; the operator must check LLM_BASE_URL', cause);
@@ -127,10 +127,10 @@ function readCompletion(body: string): string {
   try {
     raw = JSON.parse(body);
   } catch (cause) {
-    throw badGateway('the language model endpoint sent something that is not JSON', cause);
+    throw badGateway('the language model endpoint returned a response that is not JSON', cause);
   }
   const parsed = completionSchema.safeParse(raw);
   if (!parsed.success)
-    throw badGateway('the language model endpoint sent something that is not a chat completion', parsed.error);
+    throw badGateway('the language model endpoint returned JSON that is not a chat completion', parsed.error);
   return parsed.data.choices[0]?.message.content ?? '';
 }

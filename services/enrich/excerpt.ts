@@ -1,22 +1,22 @@
-// Cuts a document to what a model may be sent, at a border a reader would choose.
+// Cuts a document to the size that is sent to a model, at the end of a paragraph, line or word.
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
 
-export interface Excerpt {
+interface Excerpt {
   text: string;
-  /** Set where the document was longer. */
+  /** Set if the document was longer. */
   warning: string | undefined;
 }
 
-/** At most `MODEL_LIMITS.documentUnits` code units of the Markdown, cut at the last paragraph, line or word border. */
+/** At most `MODEL_LIMITS.documentUnits` code units of the Markdown, cut at the last end of a paragraph, a line or a word. */
 export function excerptOf(markdown: string): Excerpt {
   const most = MODEL_LIMITS.documentUnits;
   if (markdown.length <= most) return { text: markdown, warning: undefined };
   const head = markdown.slice(0, most);
   const border =
-    [head.lastIndexOf('\n\n'), head.lastIndexOf('\n'), head.lastIndexOf(' ')].find((place) => place > most / 2) ??
+    [head.lastIndexOf('\n\n'), head.lastIndexOf('\n'), head.lastIndexOf(' ')].find((index) => index > most / 2) ??
     most - 1;
   return {
     text: head.slice(0, border).trimEnd(),
-    warning: `The document is longer than the language model is given: it read the first ${border} of ${markdown.length} characters.`,
+    warning: `The document is longer than the part that the language model receives: it read the first ${border} of ${markdown.length} characters.`,
   };
 }

@@ -1,4 +1,4 @@
-// Turns a document into JSON by a model: asked, parsed, judged by the schema, repaired once.
+// Extracts JSON from a document with a language model: parses the answer, checks it against the schema, and requests one repair.
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JsonFormat } from '#shared/contract/options.ts';
 import type { ModelConfig } from '#shared/runtime/config.ts';
@@ -7,12 +7,12 @@ import { excerptOf } from './excerpt.ts';
 import { extractionMessages, repairMessages } from './prompt.ts';
 import { readSchema, type SchemaCheck } from './schema.ts';
 
-export interface Extraction {
+interface Extraction {
   value: unknown;
   warnings: string[];
 }
 
-/** From the strictest to none: an endpoint that refuses one is asked with the next. */
+/** Formats to try, the strictest first. The next one is tried if the endpoint refuses the request. */
 function responseFormats(schema: Record<string, unknown> | undefined): (ResponseFormat | undefined)[] {
   const strict: ResponseFormat[] = schema
     ? [{ type: 'json_schema', json_schema: { name: 'extraction', strict: false, schema } }]
@@ -20,18 +20,18 @@ function responseFormats(schema: Record<string, unknown> | undefined): (Response
   return [...strict, { type: 'json_object' }, undefined];
 }
 
-interface Asked {
+interface FormattedAnswer {
   answer: string;
-  /** The formats still worth trying, the one that worked first. */
+  /** The format that worked, and the ones after it. */
   formats: (ResponseFormat | undefined)[];
 }
 
-async function ask(
+async function completeInFormat(
   config: ModelConfig,
   messages: ChatMessage[],
   formats: readonly (ResponseFormat | undefined)[],
   limits: ChatLimits,
-): Promise<Asked> {
+): Promise<FormattedAnswer> {
   let refusal: unknown;
   for (const [index, format] of formats.entries()) {
     try {
@@ -51,8 +51,8 @@ async function ask(
   );
 }
 
-/** The JSON value of an answer, without the code fence or prose that models put around it. @throws SyntaxError */
-export function parseAnswer(answer: string): unknown {
+/** The JSON value of an answer, without the code fence or prose that models add. @throws SyntaxError */
+function parseAnswer(answer: string): unknown {
   const text = answer.trim();
   try {
     return JSON.parse(text);
@@ -64,7 +64,7 @@ export function parseAnswer(answer: string): unknown {
   }
 }
 
-function judge(answer: string, check: SchemaCheck | undefined): { value: unknown; faults: string | undefined } {
+function checkAnswer(answer: string, check: SchemaCheck | undefined): { value: unknown; faults: string | undefined } {
   try {
     const value = parseAnswer(answer);
     return { value, faults: check?.faults(value) };
@@ -74,8 +74,8 @@ function judge(answer: string, check: SchemaCheck | undefined): { value: unknown
 }
 
 /**
- * The JSON that the format asks for, from the Markdown of a document.
- * @throws ParseError SCHEMA_INVALID, MODEL_NOT_CONFIGURED, EXTRACTION_FAILED, and what `complete` throws.
+ * The `json` format of a document. Checks the schema before it requires a model.
+ * @throws ParseError SCHEMA_INVALID, MODEL_NOT_CONFIGURED, EXTRACTION_FAILED, and the errors of `complete`
  */
 export async function extractJson(
   markdown: string,
@@ -91,16 +91,21 @@ export async function extractJson(
     );
   const { text, warning } = excerptOf(markdown);
   const messages = extractionMessages(text, format);
-  const first = await ask(config, messages, responseFormats(format.schema), limits);
-  let judged = judge(first.answer, check);
-  if (judged.faults !== undefined) {
-    const second = await ask(config, repairMessages(messages, first.answer, judged.faults), first.formats, limits);
-    judged = judge(second.answer, check);
+  const first = await completeInFormat(config, messages, responseFormats(format.schema), limits);
+  let checked = checkAnswer(first.answer, check);
+  if (checked.faults !== undefined) {
+    const second = await completeInFormat(
+      config,
+      repairMessages(messages, first.answer, checked.faults),
+      first.formats,
+      limits,
+    );
+    checked = checkAnswer(second.answer, check);
   }
-  if (judged.faults !== undefined)
+  if (checked.faults !== undefined)
     throw new ParseError(
       'EXTRACTION_FAILED',
-      'Unprocessable Entity: the model gave no result that conforms to the schema, also after a second attempt; simplify the schema or the prompt',
+      'Unprocessable Entity: the model gave no result that conforms to the schema, also in a second attempt; simplify the schema or the prompt',
     );
-  return { value: judged.value, warnings: warning === undefined ? [] : [warning] };
+  return { value: checked.value, warnings: warning === undefined ? [] : [warning] };
 }

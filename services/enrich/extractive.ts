@@ -1,4 +1,4 @@
-// A summary without a model: the sentences that share most with the rest of the document, in reading order (TextRank; Mihalcea and Tarau, 2004).
+// Summarizes without a model: quotes the sentences that have most words in common with the others (TextRank; Mihalcea and Tarau, 2004).
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
 import { paragraphsOf } from './prose.ts';
 import { sentencesOf } from './sentences.ts';
@@ -6,7 +6,7 @@ import { sentencesOf } from './sentences.ts';
 interface Candidate {
   text: string;
   position: number;
-  /** Set for the first sentence of a paragraph. */
+  /** The first sentence of a paragraph. */
   leads: boolean;
   words: Map<string, number>;
 }
@@ -15,8 +15,8 @@ const SENTENCES_MAX = 6;
 const SENTENCES_MIN = 3;
 const DAMPING = 0.85;
 const ROUNDS = 20;
-/** Sentences that are compared with each other: the comparison is quadratic. */
-const COMPARED = 400;
+/** Sentences that are compared with each other. The comparison takes quadratic time. */
+const CANDIDATES_MAX = 400;
 const STOPWORDS = new Set(
   'the a an and or but if then of to in on at by for from with as is are was were be been being it its this that these those he she they them his her their we our you your i not no nor so than too very can will would should could may might must do does did has have had which who whom whose what when where how why all any each some such only own same other more most into over under about after before between through during there here also der die das und oder ist sind war ein eine einer den dem des im mit von zu auf für nicht sich le la les un une des et ou est sont de du en dans que qui pour par sur el los las una y o es son en por para con del al il lo gli e di da che per non'.split(
     ' ',
@@ -36,7 +36,7 @@ function wordsOf(sentence: string): Map<string, number> {
 const quotable = (text: string): boolean =>
   text.length >= 25 && text.length <= 600 && (text.match(/\p{L}/gu)?.length ?? 0) / text.length > 0.5;
 
-/** Cosine of two sentences' words, weighted by how rare each word is. */
+/** The dot product of two sentences' words, weighted by the rarity of each word; the caller divides it by their norms. */
 function similarity(
   a: ReadonlyMap<string, number>,
   b: ReadonlyMap<string, number>,
@@ -63,7 +63,7 @@ function rank(candidates: readonly Candidate[]): number[] {
     scores = scores.map(
       (_, i) => 1 - DAMPING + DAMPING * edges.reduce((sum, row, j) => sum + (row[i]! / sums[j]!) * scores[j]!, 0),
     );
-  // News, reports and papers say first what they are about; the first sentence of a paragraph says what it is about.
+  // The start of a document and the first sentence of a paragraph usually name the topic.
   return scores.map(
     (score, i) =>
       score *
@@ -82,14 +82,14 @@ function candidatesOf(markdown: string, language: string): Candidate[] {
     for (const [index, text] of sentencesOf(paragraph.text, language).entries()) {
       if (!quotable(text) || (paragraph.kind === 'item' && !/[.!?]$/.test(text))) continue;
       candidates.push({ text, position: candidates.length, leads: index === 0, words: wordsOf(text) });
-      if (candidates.length >= COMPARED) return candidates;
+      if (candidates.length >= CANDIDATES_MAX) return candidates;
     }
   }
   return candidates;
 }
 
-/** All of a short text, without its marks. */
-function wholeText(markdown: string): string {
+/** All of a short text, without Markdown marks. */
+function entireText(markdown: string): string {
   const text = paragraphsOf(markdown, MODEL_LIMITS.documentUnits)
     .map((paragraph) =>
       paragraph.kind === 'prose' || /[.!?:]$/.test(paragraph.text) ? paragraph.text : `${paragraph.text}.`,
@@ -101,12 +101,12 @@ function wholeText(markdown: string): string {
 }
 
 /**
- * Three to six sentences of the Markdown, at most about `MODEL_LIMITS.summaryUnits` code units; a text of fewer sentences gives itself,
- * an empty one the empty string. @param language BCP 47, for the sentence borders.
+ * Three to six sentences of the Markdown in reading order, about `MODEL_LIMITS.summaryUnits` code units at most. A text of fewer
+ * sentences is returned as it is, without marks. @param language BCP 47, for the sentence borders
  */
 export function summarizeByExtraction(markdown: string, language = 'en'): string {
   const candidates = candidatesOf(markdown, language);
-  if (candidates.length <= SENTENCES_MIN) return wholeText(markdown);
+  if (candidates.length <= SENTENCES_MIN) return entireText(markdown);
   const scores = rank(candidates);
   const ranked = candidates
     .map((candidate, index) => ({ candidate, score: scores[index]! }))
@@ -123,7 +123,7 @@ export function summarizeByExtraction(markdown: string, language = 'en'): string
     }
   };
   take(SENTENCES_MAX, (candidate) => !chosen.some((other) => alike(other.words, candidate.words)));
-  // A document that says one thing over and over is quoted so, rather than in a single sentence.
+  // If all sentences are alike, quote some of them anyway.
   take(SENTENCES_MIN, () => true);
   return chosen
     .sort((a, b) => a.position - b.position)
@@ -131,7 +131,7 @@ export function summarizeByExtraction(markdown: string, language = 'en'): string
     .join(' ');
 }
 
-/** Whether two sentences say the same in more than two thirds of their words. */
+/** Whether two sentences share more than two thirds of their words. */
 function alike(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
   const shared = [...a.keys()].filter((word) => b.has(word)).length;
   return shared / Math.max(1, Math.min(a.size, b.size)) > 0.67;

@@ -1,4 +1,4 @@
-// Compiles the caller's JSON Schema and judges answers by it. Ajv writes code from the schema, which is why this runs in an isolated process alone.
+// Compiles the caller's JSON Schema and checks values against it. Ajv generates code from the schema, so this must run in an isolated process.
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
@@ -6,11 +6,11 @@ import { ParseError } from '#shared/contract/errors.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
 
 export interface SchemaCheck {
-  /** What is wrong with a value, one fault a line for the model to read; undefined where it conforms. */
+  /** The faults of a value, one a line, for the model to read; undefined if it conforms. */
   faults(value: unknown): string | undefined;
 }
 
-/** Nodes of a schema, counted so that a small text cannot ask for a huge validator. Depth is bounded where options are read. */
+/** Nodes of a schema, which bound the size of the validator. The options reader bounds the depth. */
 function schemaNodes(value: unknown): number {
   let count = 0;
   const stack: unknown[] = [value];
@@ -27,7 +27,7 @@ const isModern = (schema: Record<string, unknown>): boolean =>
   '$defs' in schema ||
   'prefixItems' in schema;
 
-/** A pattern that backtracks without end on a hostile value must not be run: nested quantifiers are refused. */
+/** Rejects nested quantifiers: such a pattern can backtrack for hours on a hostile value. */
 function linearPattern(source: string): boolean {
   return (
     source.length <= MODEL_LIMITS.schemaPatternUnits && !/\((?:[^()\\]|\\.)*[+*}](?:[^()\\]|\\.)*\)[+*{]/.test(source)
@@ -49,7 +49,7 @@ function assertPatterns(schema: unknown): void {
       if (patterns.some((pattern) => typeof pattern === 'string' && !linearPattern(pattern)))
         throw new ParseError(
           'SCHEMA_INVALID',
-          'Unprocessable Entity: a pattern of the schema is too long or repeats a repetition; write it without nested quantifiers',
+          'Unprocessable Entity: a pattern of the schema is too long or has nested quantifiers; write a shorter one without them',
         );
       stack.push(child);
     }
@@ -66,21 +66,20 @@ function compile(schema: Record<string, unknown>): ValidateFunction {
   } as const;
   const ajv = isModern(schema) ? new Ajv2020(options) : new Ajv(options);
   ajvFormats.default(ajv);
-  // A `$schema` that neither knows (draft-04, a private one) is read as draft-07; an `$id` would only name things that cannot be fetched.
-  // `$async` would make the validator answer with a promise, which is always true.
+  // Without its `$schema`, a schema of another draft is read as draft-07. With `$async` the validator would return a promise, which is always truthy.
   const { $schema: _dialect, $async: _async, ...body } = schema;
   return ajv.compile(body);
 }
 
 /**
  * Reads a JSON Schema (draft-07 or 2020-12, with formats).
- * @throws ParseError SCHEMA_INVALID where it is none, refers to what it does not hold, or is too large.
+ * @throws ParseError SCHEMA_INVALID if it is not a valid schema, has a reference to anything outside it, or is too large
  */
 export function readSchema(schema: Record<string, unknown>): SchemaCheck {
   if (schemaNodes(schema) > MODEL_LIMITS.schemaNodes)
     throw new ParseError(
       'SCHEMA_INVALID',
-      `Unprocessable Entity: the schema has more than ${MODEL_LIMITS.schemaNodes} parts; ask for less at once`,
+      `Unprocessable Entity: the schema has more than ${MODEL_LIMITS.schemaNodes} objects, lists and values; send a smaller schema`,
     );
   assertPatterns(schema);
   let validate: ValidateFunction;

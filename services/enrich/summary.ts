@@ -1,4 +1,4 @@
-// The `summary` format: by the configured model, or by extraction where there is none.
+// Makes the `summary` format: with the configured model, or by extraction if there is none.
 import { ParseError } from '#shared/contract/errors.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
 import type { ModelConfig } from '#shared/runtime/config.ts';
@@ -7,18 +7,18 @@ import { excerptOf } from './excerpt.ts';
 import { summarizeByExtraction } from './extractive.ts';
 import { summaryMessages } from './prompt.ts';
 
-export interface Summary {
+interface Summary {
   text: string;
   warnings: string[];
 }
 
 const NO_MODEL =
-  'The summary is extractive: no language model is configured (set LLM_BASE_URL), so its sentences are taken from the document.';
+  'The summary is extractive: no language model is configured (set LLM_BASE_URL), so its sentences are quoted from the document.';
 const NO_TEXT = 'The document has no text to summarize.';
 
 /**
- * A summary of the Markdown. Empty, with a warning, where there is no text.
- * @throws ParseError what `complete` throws.
+ * A summary of the Markdown. It is empty, with a warning, if there is no text.
+ * @throws ParseError the errors of `complete`
  */
 export async function summarize(
   markdown: string,
@@ -32,7 +32,7 @@ export async function summarize(
   try {
     const answer = (await complete(config, { messages: summaryMessages(text) }, limits)).trim();
     if (answer === '')
-      throw new ParseError('BAD_GATEWAY', 'Bad Gateway: the language model gave an empty summary; try again');
+      throw new ParseError('BAD_GATEWAY', 'Bad Gateway: the language model returned an empty summary; try again');
     return { text: answer.slice(0, MODEL_LIMITS.modelSummaryUnits), warnings: warning === undefined ? [] : [warning] };
   } catch (error) {
     if (!(error instanceof ChatRefusedError)) throw error;

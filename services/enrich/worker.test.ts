@@ -1,4 +1,4 @@
-// Holds the enrich service to its promises against a real endpoint that speaks the OpenAI wire format and answers by script.
+// Tests the enrich service against a real HTTP endpoint in the OpenAI wire format, which returns scripted responses.
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,19 +9,19 @@ import { MODEL_LIMITS } from '#shared/contract/limits.ts';
 import type { RecordFields } from '#shared/contract/response.ts';
 import { handle } from './worker.ts';
 
-interface Received {
+interface ReceivedRequest {
   path: string;
   authorization: string | undefined;
   body: { model: string; messages: { role: string; content: string }[]; response_format?: { type: string } };
 }
-type Script = (received: Received, response: ServerResponse) => void;
+type ScriptedResponse = (received: ReceivedRequest, response: ServerResponse) => void;
 
 let server: Server;
-let script: Script[] = [];
-let received: Received[] = [];
+let script: ScriptedResponse[] = [];
+let received: ReceivedRequest[] = [];
 
-const say =
-  (content: string): Script =>
+const completion =
+  (content: string): ScriptedResponse =>
   (_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(
@@ -32,8 +32,8 @@ const say =
       }),
     );
   };
-const fail =
-  (status: number, headers: Record<string, string> = {}): Script =>
+const failure =
+  (status: number, headers: Record<string, string> = {}): ScriptedResponse =>
   (_, response) => {
     response
       .writeHead(status, headers)
@@ -43,7 +43,7 @@ const fail =
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const entry: Received = {
+  const entry: ReceivedRequest = {
     path: request.url ?? '',
     authorization: request.headers.authorization,
     body: JSON.parse(Buffer.concat(chunks).toString('utf8')),
@@ -51,7 +51,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   received.push(entry);
   const next = script.shift();
   if (next) next(entry, response);
-  else fail(500)(entry, response);
+  else failure(500)(entry, response);
 }
 
 before(async () => {
@@ -93,7 +93,7 @@ async function run(
   job: Partial<EnrichJob>,
   context = contextUntil(Date.now() + 60_000),
 ): Promise<{ fields: RecordFields; head: RecordHead }> {
-  const whole: EnrichJob = {
+  const completeJob: EnrichJob = {
     kind: 'enrich',
     requestId: 'r1',
     summary: false,
@@ -102,11 +102,12 @@ async function run(
     warnings: [],
     ...job,
   };
-  const output = await handle(whole, Buffer.from(JSON.stringify(fields)), context);
+  const output = await handle(completeJob, Buffer.from(JSON.stringify(fields)), context);
   return { fields: JSON.parse(String(output.payload)) as RecordFields, head: output.reply as RecordHead };
 }
 
-const refused = (code: string) => (error: unknown) =>
+/** Matches an error of this code that shows nothing of the endpoint's response or address. */
+const hasCode = (code: string) => (error: unknown) =>
   error instanceof ParseError &&
   error.code === code &&
   !error.message.includes('sk-should-never-be-seen') &&
@@ -120,9 +121,9 @@ const SCHEMA = {
 const DOCUMENT = '# Invoice\n\nThe total is 42 euros.';
 
 describe('json', () => {
-  it('asks with the schema, the document fenced as data, and gives the value', async () => {
+  it('sends the schema and the document inside a border, and returns the value', async () => {
     configure();
-    script = [say('```json\n{"total": 42}\n```')];
+    script = [completion('```json\n{"total": 42}\n```')];
     const { fields, head } = await run(
       { markdown: DOCUMENT },
       { json: { prompt: 'What is the total?', schema: SCHEMA }, drop: ['markdown'] },
@@ -138,32 +139,32 @@ describe('json', () => {
     assert.ok(border && call.body.messages[0]?.content.includes(border));
   });
 
-  it('asks again with the faults, and takes the repaired answer', async () => {
+  it('sends the faults of the first answer and returns the repaired one', async () => {
     configure();
-    script = [say('{"total": "forty-two"}'), say('{"total": 42}')];
+    script = [completion('{"total": "forty-two"}'), completion('{"total": 42}')];
     const { fields } = await run({ markdown: DOCUMENT }, { json: { schema: SCHEMA } });
     assert.deepEqual(fields.json, { total: 42 });
     assert.match(received[1]?.body.messages.at(-1)?.content ?? '', /\/total must be number/);
     assert.equal(received[1]?.body.messages.at(-2)?.content, '{"total": "forty-two"}');
   });
 
-  it('refuses a second answer that does not conform', async () => {
+  it('throws EXTRACTION_FAILED when the second answer does not conform either', async () => {
     configure();
-    script = [say('{"total": "x"}'), say('I cannot do that.')];
-    await assert.rejects(run({ markdown: DOCUMENT }, { json: { schema: SCHEMA } }), refused('EXTRACTION_FAILED'));
+    script = [completion('{"total": "x"}'), completion('I cannot do that.')];
+    await assert.rejects(run({ markdown: DOCUMENT }, { json: { schema: SCHEMA } }), hasCode('EXTRACTION_FAILED'));
     assert.equal(received.length, 2);
   });
 
-  it('checks formats', async () => {
+  it('requests a repair when a value does not have its format', async () => {
     configure();
-    script = [say('{"total": 1, "mail": "nobody"}'), say('{"total": 1, "mail": "a@b.example"}')];
+    script = [completion('{"total": 1, "mail": "nobody"}'), completion('{"total": 1, "mail": "a@b.example"}')];
     const { fields } = await run({ markdown: DOCUMENT }, { json: { schema: SCHEMA } });
     assert.deepEqual(fields.json, { total: 1, mail: 'a@b.example' });
   });
 
-  it('goes from json_schema to json_object to none where the endpoint refuses them, and remembers it', async () => {
+  it('tries json_schema, json_object and no format in turn, and repairs with the one that worked', async () => {
     configure();
-    script = [fail(400), fail(400), say('{"total": "x"}'), say('{"total": 7}')];
+    script = [failure(400), failure(400), completion('{"total": "x"}'), completion('{"total": 7}')];
     const { fields } = await run({ markdown: DOCUMENT }, { json: { schema: SCHEMA } });
     assert.deepEqual(fields.json, { total: 7 });
     assert.deepEqual(
@@ -172,50 +173,50 @@ describe('json', () => {
     );
   });
 
-  it('needs no schema', async () => {
+  it('extracts JSON without a schema', async () => {
     configure();
-    script = [say('Here you are: ["a", "b"]')];
+    script = [completion('Here you are: ["a", "b"]')];
     const { fields } = await run({ markdown: DOCUMENT }, { json: { prompt: 'List the letters' } });
     assert.deepEqual(fields.json, ['a', 'b']);
     assert.equal(received[0]?.body.response_format?.type, 'json_object');
   });
 
-  it('without a model says so, and judges the schema first', async () => {
-    await assert.rejects(run({ markdown: DOCUMENT }, { json: { schema: SCHEMA } }), refused('MODEL_NOT_CONFIGURED'));
+  it('throws MODEL_NOT_CONFIGURED without a model, but SCHEMA_INVALID if the schema is invalid', async () => {
+    await assert.rejects(run({ markdown: DOCUMENT }, { json: { schema: SCHEMA } }), hasCode('MODEL_NOT_CONFIGURED'));
     await assert.rejects(
       run({ markdown: DOCUMENT }, { json: { schema: { type: 'objekt' } } }),
-      refused('SCHEMA_INVALID'),
+      hasCode('SCHEMA_INVALID'),
     );
     assert.equal(received.length, 0);
   });
 
   for (const [name, schema] of Object.entries({
     'an unknown type': { type: 'nothing' },
-    'properties that are no object': { type: 'object', properties: 5 },
-    'a reference to nowhere': { $ref: '#/definitions/none' },
+    'properties that are not an object': { type: 'object', properties: 5 },
+    'a reference without a target': { $ref: '#/definitions/none' },
     'a remote reference': { $ref: 'https://schemas.example/x.json' },
-    'a pattern that is none': { type: 'string', pattern: '(' },
-    'a pattern that backtracks without end': { type: 'string', pattern: '^(a+)+$' },
-    'such a pattern for names': { type: 'object', patternProperties: { '^(a|b*)*$': {} } },
+    'an invalid pattern': { type: 'string', pattern: '(' },
+    'a pattern with nested quantifiers': { type: 'string', pattern: '^(a+)+$' },
+    'such a pattern for property names': { type: 'object', patternProperties: { '^(a|b*)*$': {} } },
   }))
-    it(`refuses a schema with ${name}`, async () => {
+    it(`throws SCHEMA_INVALID for a schema with ${name}`, async () => {
       configure();
-      await assert.rejects(run({ markdown: DOCUMENT }, { json: { schema } }), refused('SCHEMA_INVALID'));
+      await assert.rejects(run({ markdown: DOCUMENT }, { json: { schema } }), hasCode('SCHEMA_INVALID'));
       assert.equal(received.length, 0);
     });
 
-  it('is not fooled by $async', async () => {
+  it('rejects a wrong answer also if the schema has $async', async () => {
     configure();
-    script = [say('5'), say('6')];
+    script = [completion('5'), completion('6')];
     await assert.rejects(
       run({ markdown: DOCUMENT }, { json: { schema: { $async: true, type: 'object' } } }),
-      refused('EXTRACTION_FAILED'),
+      hasCode('EXTRACTION_FAILED'),
     );
   });
 
-  it('reads draft 2020-12', async () => {
+  it('validates with a schema of draft 2020-12', async () => {
     configure();
-    script = [say('{"a": [1, "x"]}')];
+    script = [completion('{"a": [1, "x"]}')];
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $defs: { a: { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] } },
@@ -226,40 +227,44 @@ describe('json', () => {
   });
 });
 
-describe('endpoint faults', () => {
+describe('errors of the endpoint', () => {
   for (const status of [401, 403, 404, 500, 503, 302])
-    it(`${status} is a bad gateway, and nothing of it reaches the caller`, async () => {
+    it(`throws BAD_GATEWAY for status ${status}, without text of the response`, async () => {
       configure();
-      script = [fail(status, status === 302 ? { location: 'http://elsewhere.example/' } : {})];
-      await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), refused('BAD_GATEWAY'));
+      script = [failure(status, status === 302 ? { location: 'http://elsewhere.example/' } : {})];
+      await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), hasCode('BAD_GATEWAY'));
       assert.equal(received.length, 1);
     });
 
-  it('429 is passed on as unavailable, with the time to wait', async () => {
+  it('throws SERVICE_UNAVAILABLE with the Retry-After of a status 429', async () => {
     configure();
-    script = [fail(429, { 'retry-after': '7' })];
+    script = [failure(429, { 'retry-after': '7' })];
     await assert.rejects(
       run({ markdown: DOCUMENT }, { summary: true }),
-      (error) => refused('SERVICE_UNAVAILABLE')(error) && (error as ParseError).retryAfterSeconds === 7,
+      (error) => hasCode('SERVICE_UNAVAILABLE')(error) && (error as ParseError).retryAfterSeconds === 7,
     );
   });
 
-  for (const [name, body] of Object.entries({ 'no JSON': '<html>', 'no completion': '{"choices": []}', nothing: '' }))
-    it(`${name} is a bad gateway`, async () => {
+  for (const [name, body] of Object.entries({
+    'is not JSON': '<html>',
+    'has no choice': '{"choices": []}',
+    'is empty': '',
+  }))
+    it(`throws BAD_GATEWAY when the response ${name}`, async () => {
       configure();
       script = [(_, response) => response.end(body)];
-      await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), refused('BAD_GATEWAY'));
+      await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), hasCode('BAD_GATEWAY'));
     });
 
-  it('an answer past the bound is a bad gateway', async () => {
+  it('throws BAD_GATEWAY for a response of more than answerBytes', async () => {
     configure();
-    script = [say('x'.repeat(MODEL_LIMITS.answerBytes))];
-    await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), refused('BAD_GATEWAY'));
+    script = [completion('x'.repeat(MODEL_LIMITS.answerBytes))];
+    await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), hasCode('BAD_GATEWAY'));
   });
 
   it('retries once when the endpoint resets the connection before it answers', async () => {
     configure();
-    script = [(_, response) => response.socket?.resetAndDestroy(), say('An invoice.')];
+    script = [(_, response) => response.socket?.resetAndDestroy(), completion('An invoice.')];
     const { fields } = await run({ markdown: DOCUMENT }, { summary: true });
     assert.equal(fields.summary, 'An invoice.');
     assert.equal(received.length, 2);
@@ -269,23 +274,23 @@ describe('endpoint faults', () => {
     configure();
     script = [
       (_, response) => response.writeHead(200, { 'content-length': 99 }).write('{', () => response.destroy()),
-      say('An invoice.'),
+      completion('An invoice.'),
     ];
-    await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), refused('BAD_GATEWAY'));
+    await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), hasCode('BAD_GATEWAY'));
     assert.equal(received.length, 1);
   });
 
-  it('nobody listening is a bad gateway', async () => {
+  it('throws BAD_GATEWAY when no connection can be opened', async () => {
     configure();
     process.env.LLM_BASE_URL = 'http://127.0.0.1:1';
-    await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), refused('BAD_GATEWAY'));
+    await assert.rejects(run({ markdown: DOCUMENT }, { summary: true }), hasCode('BAD_GATEWAY'));
   });
 
-  it('a caller that leaves stops the request', async () => {
+  it('closes the connection to the model when the caller aborts', async () => {
     configure();
     const controller = new AbortController();
     let closed: () => void = () => undefined;
-    const hungUp = new Promise<void>((resolve) => (closed = resolve));
+    const connectionClosed = new Promise<void>((resolve) => (closed = resolve));
     script = [
       (_, response) => {
         response.on('close', closed);
@@ -294,43 +299,43 @@ describe('endpoint faults', () => {
     ];
     await assert.rejects(
       run({ markdown: DOCUMENT }, { summary: true }, contextUntil(Date.now() + 60_000, controller.signal)),
-      refused('REQUEST_TIMEOUT'),
+      hasCode('REQUEST_TIMEOUT'),
     );
-    await hungUp;
+    await connectionClosed;
   });
 
-  it('a deadline that is over asks nothing', async () => {
+  it('sends no request after the deadline', async () => {
     configure();
     await assert.rejects(
       run({ markdown: DOCUMENT }, { summary: true }, contextUntil(Date.now() - 1)),
-      refused('REQUEST_TIMEOUT'),
+      hasCode('REQUEST_TIMEOUT'),
     );
     assert.equal(received.length, 0);
   });
 
-  it('a deadline that passes while the model thinks is a timeout', async () => {
+  it('throws REQUEST_TIMEOUT when the deadline passes before the response', async () => {
     configure();
     script = [() => undefined];
     await assert.rejects(
       run({ markdown: DOCUMENT }, { summary: true }, contextUntil(Date.now() + 50)),
-      refused('REQUEST_TIMEOUT'),
+      hasCode('REQUEST_TIMEOUT'),
     );
   });
 });
 
 describe('summary', () => {
-  it('comes from the model where there is one', async () => {
+  it('comes from the model if one is configured', async () => {
     configure();
-    script = [say(' An invoice over 42 euros. ')];
+    script = [completion(' An invoice over 42 euros. ')];
     const { fields, head } = await run({ markdown: DOCUMENT }, { summary: true });
     assert.equal(fields.summary, 'An invoice over 42 euros.');
     assert.equal(fields.markdown, DOCUMENT);
     assert.deepEqual(head.warnings, []);
   });
 
-  it('of a long document says how much was read', async () => {
+  it('warns how much of a long document the model read', async () => {
     configure();
-    script = [say('Long.')];
+    script = [completion('Long.')];
     const markdown = 'A paragraph of words.\n\n'.repeat(MODEL_LIMITS.documentUnits / 20);
     const { head } = await run({ markdown }, { summary: true });
     assert.match(head.warnings[0] ?? '', /read the first \d+ of \d+ characters/);
@@ -339,7 +344,7 @@ describe('summary', () => {
     assert.match(sent, /words\.\n<\/document-/);
   });
 
-  it('without a model is extractive, says so, and asks nobody', async () => {
+  it('is extractive without a model, with a warning and without a request', async () => {
     const { fields, head } = await run({ markdown: DOCUMENT }, { summary: true, warnings: ['kept'] });
     assert.equal(fields.summary, 'Invoice. The total is 42 euros.');
     assert.equal(head.warnings[0], 'kept');
@@ -347,7 +352,7 @@ describe('summary', () => {
     assert.equal(received.length, 0);
   });
 
-  it('of nothing is empty', async () => {
+  it('is empty with a warning for a document without text', async () => {
     const { fields, head } = await run({ markdown: ' \n' }, { summary: true });
     assert.equal(fields.summary, '');
     assert.match(head.warnings[0] ?? '', /no text/);

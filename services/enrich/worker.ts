@@ -1,4 +1,4 @@
-// The enrich service's work: adds `summary` and `json` to a record, from its (already redacted) Markdown.
+// The enrich service's job handler: adds `summary` and `json` to a record, from its Markdown, which is already redacted.
 import type { EnrichJob, JobHandler, RecordHead } from '#shared/contract/jobs.ts';
 import { recordFieldsSchema } from '#shared/contract/response.ts';
 import { readConfig } from '#shared/runtime/config.ts';
@@ -6,7 +6,7 @@ import type { ChatLimits } from './chat.ts';
 import { extractJson } from './extraction.ts';
 import { summarize } from './summary.ts';
 
-/** A language tag that `Intl` takes, or undefined. */
+/** The first language of the metadata as a tag that `Intl` accepts, or undefined. */
 function languageOf(value: unknown): string | undefined {
   const tag = Array.isArray(value) ? value[0] : value;
   try {
@@ -17,8 +17,8 @@ function languageOf(value: unknown): string | undefined {
 }
 
 /**
- * Adds what the job asks for and drops the fields that were made for this stage alone.
- * @throws ParseError MODEL_NOT_CONFIGURED, SCHEMA_INVALID, EXTRACTION_FAILED, BAD_GATEWAY, SERVICE_UNAVAILABLE, REQUEST_TIMEOUT.
+ * Adds the requested fields and removes those that were made for this stage only.
+ * @throws ParseError MODEL_NOT_CONFIGURED, SCHEMA_INVALID, EXTRACTION_FAILED, BAD_GATEWAY, SERVICE_UNAVAILABLE, REQUEST_TIMEOUT
  */
 export const handle: JobHandler<EnrichJob> = async (job, payload, context) => {
   const fields = recordFieldsSchema.parse(JSON.parse(Buffer.from(payload).toString('utf8')));

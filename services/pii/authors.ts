@@ -1,4 +1,4 @@
-// Finds the names of people in the metadata that names who wrote or sent a document.
+// Finds the names of people in metadata such as author, creator and manager.
 import type { DocumentMetadata } from '#shared/contract/jobs.ts';
 import { isCommon, isFirstName, isLastName } from './recognizers/person-name.ts';
 

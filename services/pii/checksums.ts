@@ -1,4 +1,4 @@
-// Check digits of the numbers that people pay with: what tells a card or an IBAN from any other row of digits.
+// Verifies the check digits of cards, accounts and wallets, which distinguish them from other numbers.
 import { createHash } from 'node:crypto';
 
 /** ISO/IEC 7812-1 annex B (Luhn), over decimal digits. */
@@ -12,7 +12,7 @@ export function luhnValid(digits: string): boolean {
   return digits.length > 0 && sum % 10 === 0;
 }
 
-/** ISO 13616-1: MOD 97-10 of an IBAN without blanks, upper case. */
+/** ISO 13616-1, MOD 97-10. `iban` has no blanks and is in upper case. */
 export function ibanValid(iban: string): boolean {
   const turned = iban.slice(4) + iban.slice(0, 4);
   let rest = 0;
@@ -24,7 +24,7 @@ export function ibanValid(iban: string): boolean {
   return rest === 1;
 }
 
-/** American Bankers Association routing number: the weights 3 7 1 alone, for numbers that words around them already call one. */
+/** American Bankers Association routing number: the sum with the weights 3, 7 and 1. About one number in ten passes, so the words around it must confirm it. */
 export function abaSumValid(digits: string): boolean {
   const weights = [3, 7, 1];
   let sum = 0;
@@ -34,7 +34,7 @@ export function abaSumValid(digits: string): boolean {
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** Base58Check (Bitcoin, Litecoin, Tron...): the last four bytes are the double SHA-256 of the rest. */
+/** Base58Check (Bitcoin, Litecoin, Tron): the last four bytes are the start of the double SHA-256 of the others. */
 export function base58CheckValid(address: string): boolean {
   let value = 0n;
   for (const character of address) {
@@ -52,7 +52,7 @@ export function base58CheckValid(address: string): boolean {
 const BECH32 = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const BECH32_GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
 
-/** BIP 173 and 350: bech32 and bech32m addresses, lower case. */
+/** BIP 173 and BIP 350: bech32 and bech32m addresses in lower case. */
 export function bech32Valid(address: string): boolean {
   const separator = address.lastIndexOf('1');
   if (separator < 1 || address.length > 110) return false;

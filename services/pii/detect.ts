@@ -1,4 +1,4 @@
-// Finds the personal data of one projection: recognizers, the model, and a decision where they overlap.
+// Finds the personal data of one projection: runs the recognizers and the model, and resolves overlaps.
 import { PII_ENTITIES, type PiiEntity, type RedactOptions } from '#shared/contract/options.ts';
 import type { PiiModel } from './model/model.ts';
 import { resolveOverlaps } from './overlap.ts';
@@ -10,15 +10,15 @@ export interface Detector {
   find(projection: Projection): Promise<Span[]>;
   /** Whether an entity is to be redacted at all. */
   wants(entity: PiiEntity): boolean;
-  /** Set once the model has read as much as it may. */
-  modelSpent(): boolean;
+  /** Whether the model has read as much of this job as it may. */
+  modelLimitReached(): boolean;
 }
 
-/** Spans below this are left alone. */
-const SCORE_FLOOR = 0.5;
+/** Spans with a lower score are ignored. */
+const SCORE_MIN = 0.5;
 
-/** Cuts spans at cell borders and blank lines: what stands in two cells is two things. */
-export function splitAtBorders(text: string, span: Span): Span[] {
+/** Splits a span at cell borders and blank lines, because no fragment reaches over them. Keys (SECRET) can have blank lines. */
+function splitAtBorders(text: string, span: Span): Span[] {
   const fragment = text.slice(span.start, span.end);
   if (span.entity === 'SECRET' || !/\n\|\n|\n\s*\n/.test(fragment)) return [span];
   const parts: Span[] = [];
@@ -30,7 +30,10 @@ export function splitAtBorders(text: string, span: Span): Span[] {
   return parts;
 }
 
-/** The detector of one job's options. `model` answers in the modes that have one. */
+/**
+ * The detector of one job.
+ * @param model used by the modes other than `fast`
+ */
 export function detectorFor(
   options: Pick<RedactOptions, 'mode' | 'entities'>,
   model: PiiModel | undefined,
@@ -39,37 +42,56 @@ export function detectorFor(
   const wanted = new Set<PiiEntity>(options.entities ?? PII_ENTITIES);
   const active = RECOGNIZERS.filter((recognizer) => recognizer.modes.includes(options.mode));
   const inUrls = active.filter((recognizer) => recognizer.inUrls);
-  const modelNeeded = model && options.mode !== 'fast' && (wanted.has('PERSON') || wanted.has('LOCATION'));
-  const stand = RECOGNIZERS.filter((recognizer) => recognizer.modes.includes('fast') && !active.includes(recognizer));
-  let left = model?.unitsMax ?? Number.POSITIVE_INFINITY;
+  const findNames =
+    model && options.mode !== 'fast' && (wanted.has('PERSON') || wanted.has('LOCATION'))
+      ? boundedModel(model, withoutModel(active), signal)
+      : undefined;
   return {
-    modelSpent: () => left <= 0,
+    modelLimitReached: () => findNames?.limitReached() ?? false,
     wants: (entity) => wanted.has(entity),
     async find(projection) {
       const { text } = projection;
       const context = contextOf(text, options.mode, projection.cells);
-      const recognizers: readonly Recognizer[] = projection.kind === 'url' ? inUrls : active;
+      const recognizers = projection.kind === 'url' ? inUrls : active;
       const spans = recognizers.flatMap((recognizer) => recognizer.find(text, context));
-      if (modelNeeded && projection.kind !== 'url') {
-        if (left > 0) spans.push(...(await model.find(text, signal)));
-        else {
-          const loose = contextOf(text, 'fast', projection.cells);
-          spans.push(
-            ...stand
-              .filter(({ entity }) => entity === 'PERSON' || entity === 'LOCATION')
-              .flatMap((recognizer) => recognizer.find(text, loose)),
-          );
-        }
-        left -= text.length;
-      }
-      // Recognizers alone take no time worth counting; still, a caller who left must not keep a worker.
+      if (findNames && projection.kind !== 'url') spans.push(...(await findNames.find(projection)));
+      // Recognizers do not read the signal: each projection takes them little time.
       signal.throwIfAborted();
-      // Overlaps are settled among all entities, wanted or not: a card number is no phone number, even where only phones are asked for.
+      // Overlaps are resolved among all entities: a card number is no phone number, even if only phone numbers are wanted.
       return resolveOverlaps(
         spans
-          .filter((span) => span.score >= SCORE_FLOOR && span.end > span.start)
+          .filter((span) => span.score >= SCORE_MIN && span.end > span.start)
           .flatMap((span) => splitAtBorders(text, span)),
       ).filter((span) => wanted.has(span.entity));
+    },
+  };
+}
+
+/** The recognizers for people and places that only mode `fast` uses, because the other modes have a model. */
+function withoutModel(active: readonly Recognizer[]): Recognizer[] {
+  return RECOGNIZERS.filter(
+    (recognizer) =>
+      recognizer.modes.includes('fast') &&
+      !active.includes(recognizer) &&
+      (recognizer.entity === 'PERSON' || recognizer.entity === 'LOCATION'),
+  );
+}
+
+/** Reads with the model up to its limit, and with `fallback` after it. */
+function boundedModel(
+  model: PiiModel,
+  fallback: readonly Recognizer[],
+  signal: AbortSignal,
+): { find(projection: Projection): Promise<Span[]>; limitReached(): boolean } {
+  let left = model.unitsMax ?? Number.POSITIVE_INFINITY;
+  return {
+    limitReached: () => left <= 0,
+    async find({ text, cells }) {
+      const useModel = left > 0;
+      left -= text.length;
+      if (useModel) return model.find(text, signal);
+      const context = contextOf(text, 'fast', cells);
+      return fallback.flatMap((recognizer) => recognizer.find(text, context));
     },
   };
 }

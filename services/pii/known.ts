@@ -1,4 +1,4 @@
-// What was found once is redacted wherever it stands again: a trie of words, so that a thousand names cost no more than one.
+// Remembers found fragments and finds them in other texts. A trie of words keeps the search independent of the number of fragments.
 import type { PiiEntity } from '#shared/contract/options.ts';
 import type { Span } from './recognizer.ts';
 
@@ -8,17 +8,21 @@ interface Node {
 }
 
 const WORD = /[\p{L}\p{N}]+/gu;
-/** Words of one fragment, and fragments of one document, that are remembered. */
+/** A fragment of more words is not remembered. */
 const WORDS_MAX = 24;
+/** Fragments remembered for one document. */
 const FRAGMENTS_MAX = 200_000;
+/** Letters and digits of a fragment. Shorter ones are too often other words. */
 const FRAGMENT_LENGTH_MIN = 3;
+/** Code units between two words of one fragment. */
+const WORD_GAP_MAX = 4;
 
 export class KnownFragments {
   readonly #root: Node = { next: new Map() };
   #size = 0;
   readonly #fold: boolean;
 
-  /** @param fold take upper and lower case for the same, as addresses on the web write names */
+  /** @param fold ignores case, because URLs write names in lower case */
   constructor(fold = false) {
     this.#fold = fold;
   }
@@ -27,7 +31,7 @@ export class KnownFragments {
     return this.#fold ? word.toLowerCase() : word;
   }
 
-  /** Remembers a fragment of at least three letters or digits. */
+  /** Remembers a fragment, unless it is too short or too long. */
   add(fragment: string, entity: PiiEntity): void {
     const words = fragment.match(WORD);
     if (
@@ -48,11 +52,7 @@ export class KnownFragments {
     node.entity = entity;
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Whole-word occurrences, the longest at each place; between its words a fragment may have other blanks and marks than when it was found. */
+  /** The longest remembered fragment at each offset, as entire words. Blanks and punctuation between the words may differ. */
   find(text: string): Span[] {
     const spans: Span[] = [];
     if (this.#size === 0) return spans;
@@ -62,7 +62,7 @@ export class KnownFragments {
       let best: { last: number; entity: PiiEntity } | undefined;
       for (let last = index; last < words.length && node; last += 1) {
         const word: RegExpExecArray = words[last]!;
-        if (last > index && !joins(text, words[last - 1]!, word)) break;
+        if (last > index && !areAdjacent(text, words[last - 1]!, word)) break;
         node = node.next.get(this.#key(word[0]));
         if (node?.entity !== undefined) best = { last, entity: node.entity };
       }
@@ -75,8 +75,8 @@ export class KnownFragments {
   }
 }
 
-/** Words of one fragment stand close, and no border of a cell or paragraph lies between. */
-function joins(text: string, left: RegExpExecArray, right: RegExpExecArray): boolean {
+/** Whether two words are close enough for one fragment, in the same cell and paragraph. */
+function areAdjacent(text: string, left: RegExpExecArray, right: RegExpExecArray): boolean {
   const end = left.index + left[0].length;
-  return right.index - end <= 4 && !/\||\n\s*\n/.test(text.slice(end, right.index));
+  return right.index - end <= WORD_GAP_MAX && !/\||\n\s*\n/.test(text.slice(end, right.index));
 }

@@ -15,8 +15,8 @@ const isLanguage = (value: unknown): boolean =>
   );
 
 /**
- * What is done with a value. `text`: it is redacted as text of the document. `file`: a file's name, written like text or like an
- * address. `counts`: the counts of this redaction replace it. A function: a value of this form is copied, any other is redacted as text.
+ * How a value is redacted. `text`: as text of the document. `file`: a file name, which can be written like text or like an address.
+ * `counts`: the counts of this redaction replace it. A function: it is copied if the function returns true, else redacted as text.
  */
 type Rule = 'text' | 'file' | 'counts' | ((value: unknown) => boolean);
 
@@ -58,6 +58,6 @@ export async function redactMetadata(metadata: DocumentMetadata, values: ValueRe
       entries.push([key, await values.text(await values.text(value, projectPlain), projectAddress)]);
     else entries.push([key, await values.json(value)]);
   }
-  // A redacted value keeps its type, but for a number that became text: both are values of metadata.
+  // A redacted value keeps its type, except that a number can become a string. Metadata may hold both.
   return Object.fromEntries(entries) as DocumentMetadata;
 }

@@ -1,9 +1,9 @@
-// The seam between detection and the many small recognizers: what one is given, and what it answers.
+// The interface of a recognizer, and the context of a candidate that it can read.
 import type { PII_MODES, PiiEntity } from '#shared/contract/options.ts';
 
 export type PiiMode = (typeof PII_MODES)[number];
 
-/** A found fragment: UTF-16 offsets [start, end) in the text that was searched, and how sure the finder is (0 to 1). */
+/** A found fragment: UTF-16 offsets `[start, end)` in the searched text, and a confidence of 0 to 1. */
 export interface Span {
   start: number;
   end: number;
@@ -11,38 +11,38 @@ export interface Span {
   score: number;
 }
 
-/** A table cell of the searched text and the heading of its column (lower case). */
+/** A table cell of the searched text. `label` is the heading of its column in lower case. */
 export interface LabelledCell {
   start: number;
   end: number;
   label: string;
 }
 
-/** What stands around a candidate. All answers are lower case and bounded, so that asking costs the same in any document. */
+/** The text around a candidate. All texts are lower case and bounded, so that a call costs the same in any document. */
 export interface RecognizerContext {
   mode: PiiMode;
   /** Up to `width` code units before `index`, in the same paragraph. */
   before(index: number, width?: number): string;
   /** Up to `width` code units from `index` on, in the same paragraph. */
   after(index: number, width?: number): string;
-  /** The heading of the table column that `index` stands in; empty outside tables. */
+  /** The heading of the table column of `index`; empty outside tables. */
   label(index: number): string;
-  /** The cell that `index` stands in, or undefined outside tables with headings. */
+  /** The cell of `index`, or undefined outside tables with headings. */
   cell(index: number): LabelledCell | undefined;
   cells: readonly LabelledCell[];
 }
 
 /**
- * Finds one shape of personal data. Must be linear in the text's length and must not throw on any text.
- * Confidence comes from the pattern, a validator (checksum, parser) and the words around it.
+ * Finds one form of personal data. It must take linear time and must not throw on any text.
+ * The confidence comes from the pattern, from a validator (checksum, parser) and from the words around it.
  */
 export interface Recognizer {
   entity: PiiEntity;
   /** Unique; for logs and tests. */
   name: string;
-  /** The modes of SPEC 2.5 that it takes part in. */
+  /** The modes that use it (docs/api.md, "Redaction"). */
   modes: readonly PiiMode[];
-  /** Also run over link targets, percent-decoded. */
+  /** Also reads link targets, percent-decoded. */
   inUrls?: boolean;
   find(text: string, context: RecognizerContext): Span[];
 }
@@ -52,7 +52,7 @@ export const HEURISTIC_MODES: readonly PiiMode[] = ['aggressive', 'fast'];
 
 const CONTEXT_WIDTH = 48;
 
-/** Makes the context of one text. */
+/** The context of one text. `cells` must be in the order of the text. */
 export function contextOf(text: string, mode: PiiMode, cells: readonly LabelledCell[] = []): RecognizerContext {
   const cell = (index: number): LabelledCell | undefined => {
     let low = 0;
@@ -83,7 +83,7 @@ export function contextOf(text: string, mode: PiiMode, cells: readonly LabelledC
   };
 }
 
-/** Whether a letter, digit or underscore stands at `index`. */
+/** Whether `index` is a letter, a digit or an underscore. */
 export function wordAt(text: string, index: number): boolean {
   return index >= 0 && index < text.length && /[\p{L}\p{N}_]/u.test(text[index]!);
 }

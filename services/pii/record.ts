@@ -1,4 +1,4 @@
-// Redacts a record field by field. What has no redactor does not compile, and a field that this version does not know is dropped.
+// Redacts a record field by field. A field without a redactor does not compile; at run time an unknown field is dropped.
 import type { RecordHead } from '#shared/contract/jobs.ts';
 import type { PiiEntity } from '#shared/contract/options.ts';
 import type { Block, FieldName, Page, PageBlocks, RecordFields } from '#shared/contract/response.ts';
@@ -10,7 +10,7 @@ import { projectAddress, projectPlain } from './projection/value.ts';
 import type { Project, RedactedText, Redactor } from './redactor.ts';
 import { ValueRedaction } from './value.ts';
 
-/** Every field of `T`, the optional ones too: an object literal of this type must decide about each of them. */
+/** `T` with every key required: an object literal of this type does not compile without the optional fields either. */
 type Complete<T> = { [Key in keyof Required<T>]: T[Key] };
 
 /** How each field of a record is redacted. Null and absent fields are not passed to it. */
@@ -137,7 +137,7 @@ export class RecordRedaction {
     return redacted;
   }
 
-  /** A block that stands at its span takes its redaction from the document's Markdown. Any other block is redacted by itself and has no span. */
+  /** Content that is found at its span takes its redaction from the document's Markdown. Other content is redacted by itself and has no span. */
   async #fragment(
     content: string,
     span: Block['markdownSpan'],

@@ -1,4 +1,4 @@
-// Redacts one text after another with one memory, so that every field of a record hides the same things.
+// Redacts texts one after another with one memory of what was found, so that all fields of a record hide the same fragments.
 import type { PiiEntity } from '#shared/contract/options.ts';
 import type { Detector } from './detect.ts';
 import { KnownFragments } from './known.ts';
@@ -12,17 +12,17 @@ import type { ReplaceStyle } from './replacement.ts';
 
 export interface RedactedText {
   text: string;
-  /** Old offsets to new ones. */
+  /** Maps an offset in the old text to one in the new text (UTF-16). */
   map: (offset: number) => number;
   counts: Partial<Record<PiiEntity, number>>;
 }
 
 export type Project = (source: string) => Iterable<Projection>;
 
-/** Names and places of one word are too often other words as well to be hidden where nothing else speaks for it. */
+/** A single word. As a name or a place it is weak evidence, because it is often another word too. */
 const SINGLE_WORD = /^[\p{L}\p{N}.'’-]+$/u;
 
-/** The last word of a whole name, where it is no word of the language and no place: texts go on with it alone. */
+/** The last word of a full name, which a text often uses alone later; undefined if it is a common word or a place. */
 function surnameOf(name: string): string | undefined {
   const word = name.trim().split(/\s+/).pop() ?? '';
   const lower = word.toLowerCase();
@@ -33,9 +33,9 @@ function surnameOf(name: string): string | undefined {
 export class Redactor {
   readonly #detector: Detector;
   readonly #style: ReplaceStyle;
-  /** Hidden in every later field. */
+  /** Redacted in later texts. */
   readonly #known = new KnownFragments();
-  /** Hidden everywhere, also elsewhere in the text it was found in. */
+  /** Redacted everywhere, also in the rest of the text where it was found. */
   readonly #certain = new KnownFragments();
   readonly #certainInUrls = new KnownFragments(true);
 
@@ -44,7 +44,7 @@ export class Redactor {
     this.#style = style;
   }
 
-  /** Remembers a fragment as personal data, as if it had been found. */
+  /** Remembers a fragment as personal data. */
   learn(fragment: string, entity: PiiEntity): void {
     if (!this.#detector.wants(entity)) return;
     this.#known.add(fragment, entity);
@@ -58,7 +58,7 @@ export class Redactor {
     if (!weak && entity !== 'LOCATION') this.#certainInUrls.add(fragment, entity);
   }
 
-  /** @param primary the text whose findings rule the others; a later field also hides single names found before. */
+  /** @param primary the document's Markdown, which comes first: single names that were remembered before are not redacted in it */
   async redact(source: string, project: Project, primary = false): Promise<RedactedText> {
     const found: Span[][] = [];
     for (const projection of project(source)) {

@@ -1,14 +1,14 @@
-// The three ways to write a redaction, in each of the three syntaxes it can stand in.
+// Writes the replacement of a fragment: three styles, in three syntaxes.
 import type { PII_STYLES, PiiEntity } from '#shared/contract/options.ts';
 
 export type ReplaceStyle = (typeof PII_STYLES)[number];
 
-/** Where a fragment stands: Markdown or plain text, HTML source, or a URL. */
+/** The syntax around a fragment: `raw` for Markdown and plain text, `html` for HTML source, `percent` for a URL. */
 export type Encoding = 'raw' | 'html' | 'percent';
 
 /**
- * What stands in place of `original` (SPEC 2.5). `tag`: `<EMAIL>`, escaped as the place asks for.
- * `mask`: as many `*` as the source has UTF-16 code units, line breaks kept. `remove`: nothing.
+ * The replacement of `original` (docs/api.md, "Redaction"). `tag`: `<EMAIL>`, escaped for the syntax.
+ * `mask`: one `*` for each UTF-16 code unit of the source; line breaks stay. `remove`: an empty string.
  */
 export function replacementFor(entity: PiiEntity, original: string, style: ReplaceStyle, encoding: Encoding): string {
   if (style === 'remove') return '';

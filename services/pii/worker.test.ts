@@ -1,4 +1,4 @@
-// Holds redaction to its promises on whole records: nothing that one field hides can be read in another, structure stays, spans stay true.
+// Tests redaction of complete records: what one field hides no other field shows, the structure stays, and spans stay correct.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DocumentMetadata, JobContext, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
@@ -46,17 +46,17 @@ async function redact(
 const markdownOf = async (markdown: string, options: Partial<RedactOptions> = {}): Promise<string> =>
   (await redact({ markdown }, options)).fields.markdown ?? '';
 
-describe('markdown', () => {
+describe('Markdown', () => {
   for (const [name, before, after] of [
-    ['plain text', 'Write to jane.doe@example.org today.', 'Write to <EMAIL> today.'],
-    ['escaped underscores', 'Write to jane\\_doe@example.org.', 'Write to <EMAIL>.'],
-    ['emphasis around', 'Write to **jane@example.org** today.', 'Write to **<EMAIL>** today.'],
-    ['emphasis inside', 'Ask Mr. **Boris** Johnson now.', 'Ask Mr. **<PERSON>** now.'],
-    ['a heading', '# Contact: jane@example.org', '# Contact: <EMAIL>'],
-    ['a list item', '1. jane@example.org\n- [ ] joe@example.org', '1. <EMAIL>\n- [ ] <EMAIL>'],
-    ['a quote', '> jane@example.org wrote', '> <EMAIL> wrote'],
-    ['a code span', 'Run `login jane@example.org` first.', 'Run `login <EMAIL>` first.'],
-    ['a fence', '```text\nuser jane@example.org\n```', '```text\nuser <EMAIL>\n```'],
+    ['a mail address in plain text', 'Write to jane.doe@example.org today.', 'Write to <EMAIL> today.'],
+    ['an address with an escaped underscore', 'Write to jane\\_doe@example.org.', 'Write to <EMAIL>.'],
+    ['an address in emphasis', 'Write to **jane@example.org** today.', 'Write to **<EMAIL>** today.'],
+    ['a name with emphasis inside', 'Ask Mr. **Boris** Johnson now.', 'Ask Mr. **<PERSON>** now.'],
+    ['text of a heading', '# Contact: jane@example.org', '# Contact: <EMAIL>'],
+    ['text of list items', '1. jane@example.org\n- [ ] joe@example.org', '1. <EMAIL>\n- [ ] <EMAIL>'],
+    ['text of a quote', '> jane@example.org wrote', '> <EMAIL> wrote'],
+    ['text of a code span', 'Run `login jane@example.org` first.', 'Run `login <EMAIL>` first.'],
+    ['text of a code block', '```text\nuser jane@example.org\n```', '```text\nuser <EMAIL>\n```'],
     ['an autolink', 'Mail <jane@example.org>!', 'Mail <EMAIL>!'],
     [
       'a mailto link',
@@ -69,19 +69,19 @@ describe('markdown', () => {
       '[us](https://x.example/?u=%3CEMAIL%3E&v=1 "t")',
     ],
     ['a tel link', '[call](tel:+12125550108)', '[call](tel:%3CPHONE%3E)'],
-    ['an image', '![portrait of Dr. Jane Doe](jane.png)', '![portrait of Dr. <PERSON>](jane.png)'],
+    ['the description of an image', '![portrait of Dr. Jane Doe](jane.png)', '![portrait of Dr. <PERSON>](jane.png)'],
     [
-      'a table',
+      'cells of a table',
       '| Name | Mail |\n| --- | --- |\n| Yuki Tanaka | y\\_t@example.org |',
       '| Name | Mail |\n| --- | --- |\n| <PERSON> | <EMAIL> |',
     ],
     [
-      'a column of accounts',
+      'a number whose column heading says account number',
       '| Item | Account number |\n| --- | --- |\n| 87654321 | 12345678 |',
       '| Item | Account number |\n| --- | --- |\n| 87654321 | <FINANCIAL> |',
     ],
     [
-      'HTML in Markdown',
+      'text and attributes of an HTML table',
       '<table><tr><td rowspan="2"><a href="mailto:j@example.org" title="j@example.org">j@example.org</a></td></tr></table>',
       '<table><tr><td rowspan="2"><a href="mailto:%3CEMAIL%3E" title="&lt;EMAIL&gt;"><EMAIL></a></td></tr></table>',
     ],
@@ -90,23 +90,27 @@ describe('markdown', () => {
     ['a comment', 'a <!-- jane@example.org --> b', 'a <!-- &lt;EMAIL&gt; --> b'],
     ['emphasis before a tag', 'a _4111 1111 1111 1111_<br>b', 'a _<FINANCIAL>_<br>b'],
     ['text behind a long line of dashes', `${'-'.repeat(9_000)} jane@example.org`, `${'-'.repeat(9_000)} <EMAIL>`],
-    ['a page marker', 'a\n\n---\n\n<!-- page 2 -->\n\nj@example.org', 'a\n\n---\n\n<!-- page 2 -->\n\n<EMAIL>'],
+    [
+      'the text after a page marker',
+      'a\n\n---\n\n<!-- page 2 -->\n\nj@example.org',
+      'a\n\n---\n\n<!-- page 2 -->\n\n<EMAIL>',
+    ],
   ] as const)
     it(`redacts ${name}`, async () => assert.equal(await markdownOf(before), after));
 
-  it('leaves what is no personal data alone', async () => {
+  it('leaves text without personal data unchanged', async () => {
     const text =
       '# Notes\n\n* Fixed `parse()` ([#1042](https://git.example.org/acme/app/issues/1042))\n* Commit 9fceb02d0ae598e95dc970b74767f19372d61af8\n\n| a | b |\n|---|---|\n| 48,211,334 | 2024-02-29 |\n\nPart No. 857-8169-80, ISBN 978-0-179-48896-9.\n';
     assert.equal(await markdownOf(text), text);
     assert.equal(await markdownOf(text, { mode: 'fast' }), text);
   });
 
-  it('hides a name that was found once wherever it stands again', async () => {
+  it('redacts every occurrence of a name that was found once', async () => {
     const text = await markdownOf('My name is Zerfina Quellbart.\n\nPaid by Zerfina Quellbart, as agreed.');
     assert.equal(text, 'My name is <PERSON>.\n\nPaid by <PERSON>, as agreed.');
   });
 
-  it('keeps the lines of an address, and takes a key block as one', async () => {
+  it('writes one marker for each line of an address, and one for a key block of several lines', async () => {
     assert.equal(
       await markdownOf('Home address: 12 Harbour Street\nBristol BS1 4QA\nUnited Kingdom'),
       'Home address: <LOCATION>\n<LOCATION>\n<LOCATION>',
@@ -119,31 +123,32 @@ describe('markdown', () => {
 
 describe('options', () => {
   const text = 'Jane (jane@example.org) pays with 4111 1111 1111 1111.';
-  it('mask keeps the length', async () =>
+  it('replaces each character by * with replaceStyle mask', async () =>
     assert.equal(
       await markdownOf(text, { replaceStyle: 'mask', entities: ['EMAIL', 'FINANCIAL'] }),
       `Jane (${'*'.repeat(16)}) pays with ${'*'.repeat(19)}.`,
     ));
-  it('remove deletes', async () =>
+  it('deletes the fragment with replaceStyle remove', async () =>
     assert.equal(
       await markdownOf(text, { replaceStyle: 'remove', entities: ['EMAIL'] }),
       'Jane () pays with 4111 1111 1111 1111.',
     ));
-  it('entities restricts', async () =>
+  it('redacts only the listed entities', async () =>
     assert.equal(
       await markdownOf(text, { entities: ['FINANCIAL'] }),
       'Jane (jane@example.org) pays with <FINANCIAL>.',
     ));
-  it('no entities redacts nothing', async () => assert.equal(await markdownOf(text, { entities: [] }), text));
-  it('counts by entity', async () =>
+  it('redacts nothing when no entity is listed', async () =>
+    assert.equal(await markdownOf(text, { entities: [] }), text));
+  it('counts redactions by entity', async () =>
     assert.deepEqual(
       (await redact({ markdown: 'a@b.example, c@d.example, 4111111111111111' }, {})).metadata.piiRedactions,
       { EMAIL: 2, FINANCIAL: 1 },
     ));
 });
 
-describe('every field', () => {
-  it('hides in all others what one shows to be personal', async () => {
+describe('a record with all fields', () => {
+  it('redacts in every field a name that one field reveals', async () => {
     const { fields, metadata, warnings } = await redact(
       {
         markdown: 'Dr. Zerfina Quellbart\n\n[site](https://x.example/people/zerfina-quellbart)',
@@ -177,7 +182,7 @@ describe('every field', () => {
     assert.equal(metadata.numPages, 1);
   });
 
-  it('keeps null and absent fields as they are', async () =>
+  it('copies null fields and adds no field', async () =>
     assert.deepEqual((await redact({ html: null, pages: null })).fields, { html: null, pages: null }));
 });
 
@@ -195,7 +200,7 @@ describe('blocks', () => {
   });
 
   for (const replaceStyle of ['tag', 'mask', 'remove'] as const)
-    it(`spans stay true under ${replaceStyle}`, async () => {
+    it(`keeps each span on the content of its block with replaceStyle ${replaceStyle}`, async () => {
       const parts = ['# Über 😀 jane@example.org', 'Card 4111 1111 1111 1111, mail bob@example.org.', 'Nothing here.'];
       const markdown = parts.join('\n\n');
       const items = parts.map((content, index) => {
@@ -220,7 +225,7 @@ describe('blocks', () => {
       assert.doesNotMatch(JSON.stringify(fields), /jane|4111|bob/);
     });
 
-  it('a fragment over the border of two blocks goes to the first', async () => {
+  it('puts the marker of a fragment over two blocks into the first block', async () => {
     const markdown = 'Mail jane@example.org now.';
     const items = [block('p1.b0', 'Mail jane@exa', [0, 13]), block('p1.b1', 'mple.org now.', [13, 26])];
     const { fields } = await redact({
@@ -238,7 +243,7 @@ describe('blocks', () => {
 });
 
 describe('a long document', () => {
-  it('is redacted to its end, with a warning where the model stopped', async () => {
+  it('is redacted to its end, with a warning that the model read only its start', async () => {
     const line = 'The ledger of the harbour was kept in order by the clerks of that year.\n\n';
     const markdown = `${line.repeat(Math.ceil(PII_LIMITS.modelUnits / line.length) + 1000)}My mail is last@example.org, said Maria Gonzalez of Berlin.`;
     const { fields, warnings } = await redact({ markdown });
@@ -250,8 +255,8 @@ describe('a long document', () => {
   });
 });
 
-describe('deadline', () => {
-  it('ends in a timeout, never in half a redaction', async () => {
+describe('an aborted job', () => {
+  it('throws REQUEST_TIMEOUT and returns no record', async () => {
     const controller = new AbortController();
     controller.abort();
     const job: RedactJob = {

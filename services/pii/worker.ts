@@ -1,4 +1,4 @@
-// The PII service's work: a record comes in, the same record leaves with personal data redacted.
+// The PII service's job handler: returns a record with its personal data redacted.
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobHandler, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
 import { PII_LIMITS } from '#shared/contract/limits.ts';
@@ -10,15 +10,15 @@ import type { PiiModel } from './model/model.ts';
 import { RecordRedaction } from './record.ts';
 import { Redactor } from './redactor.ts';
 
-/** `PII_MODEL_URL` names an HTTP model; without it the built-in one answers. */
-export function modelFor(env: NodeJS.ProcessEnv): PiiModel {
+/** The HTTP model at `PII_MODEL_URL` if it is set, else the built-in one. */
+function modelFor(env: NodeJS.ProcessEnv): PiiModel {
   const url = env.PII_MODEL_URL?.trim();
   return url ? httpModel(url) : compromiseModel();
 }
 
 /**
- * Redacts every text of the record (SPEC 2.5).
- * @throws ParseError BAD_GATEWAY from a configured model, REQUEST_TIMEOUT where the deadline passes: never a record half redacted.
+ * Redacts every text of the record (docs/api.md, "Redaction"). A job that fails returns no part of the record.
+ * @throws ParseError BAD_GATEWAY from a configured model, REQUEST_TIMEOUT at the deadline
  */
 export const handle: JobHandler<RedactJob> = async (job, payload, context) => {
   const fields = recordFieldsSchema.parse(JSON.parse(Buffer.from(payload).toString('utf8')));
@@ -33,9 +33,9 @@ export const handle: JobHandler<RedactJob> = async (job, payload, context) => {
       warnings: job.warnings,
     });
     const reply: RecordHead = redacted.head;
-    if (detector.modelSpent())
+    if (detector.modelLimitReached())
       reply.warnings.push(
-        `The document is long: past its first ${PII_LIMITS.modelUnits} characters names and places were found by rules and lists, without the model.`,
+        `The document is long: after its first ${PII_LIMITS.modelUnits} characters, names and places were found by rules and lists, without the model.`,
       );
     return { reply, payload: JSON.stringify(redacted.fields) };
   } catch (cause) {

@@ -1,4 +1,4 @@
-// Word lists that come with the tagger and with the runtime, so that none has to be kept by hand.
+// Word lists: taken from the tagger and from the runtime where they have them, written out where they have not.
 import nlp from 'compromise';
 
 const lexicon = (nlp.model() as unknown as { one: { lexicon: Record<string, string | string[]> } }).one.lexicon;
@@ -13,7 +13,7 @@ function entriesWith(...tags: string[]): string[] {
 export const FIRST_NAMES: ReadonlySet<string> = new Set(entriesWith('FemaleName', 'MaleName', 'FirstName'));
 export const LAST_NAMES: ReadonlySet<string> = new Set(entriesWith('LastName'));
 
-/** Words of the language that are no names: nouns, verbs, adjectives, months, demonyms, firms. Lower case. */
+/** Words that are not names: nouns, verbs, adjectives, months, demonyms, companies. Lower case. */
 export const COMMON_WORDS: ReadonlySet<string> = new Set([
   ...entriesWith(
     'Gerund',
@@ -228,7 +228,7 @@ export const COMMON_WORDS: ReadonlySet<string> = new Set([
   'bible',
 ]);
 
-/** Names of places that are names of people, clubs or things as well; they need other words to speak for them. Lower case. */
+/** Names of places that are also names of people, clubs or things. Other words must confirm them. Lower case. */
 export const AMBIGUOUS_PLACES: ReadonlySet<string> = new Set(
   'acton,alhambra,bath,reading,mobile,nice,orange,lincoln,jackson,madison,chad,chelsea,victoria,sydney,austin,florence,charlotte,savannah,washington,arsenal,everton,columbia,troy,essex,cork,split,bury,sale,deal,wells,rugby,derby,buffalo,phoenix,boulder,salem,eden,dover,hamilton,wellington,nelson,napier,kingston,america,nelson,houston,dallas,denver,durham,preston,stafford,clinton,bradford,burnley'.split(
     ',',
@@ -246,7 +246,7 @@ function countries(): string[] {
   return names;
 }
 
-/** Countries, with the short names that people write. Lower case. */
+/** Countries, also by the short names in common use. Lower case. */
 export const COUNTRIES: ReadonlySet<string> = new Set([
   ...countries(),
   ...entriesWith('Country'),
@@ -287,7 +287,7 @@ const STATES =
     ',',
   );
 
-/** Cities and regions: the tagger's, the states of large countries, and the cities that time zones are named after. Lower case. */
+/** Cities and regions: those of the tagger, states of large countries, and the cities that name time zones. Lower case. */
 export const PLACES: ReadonlySet<string> = new Set([
   ...STATES,
   ...entriesWith('City', 'Region'),

@@ -1,4 +1,4 @@
-// The model that is always there: compromise's tagger, held to what it is sure of.
+// The built-in model: compromise's tagger, with rules that reject its unsure findings.
 import nlp from 'compromise';
 import { PII_LIMITS } from '#shared/contract/limits.ts';
 import { AMBIGUOUS_PLACES } from '../lists/lexicon.ts';
@@ -6,25 +6,35 @@ import type { Span } from '../recognizer.ts';
 import { isAmbiguous, isCommon } from '../recognizers/person-name.ts';
 import type { PiiModel } from './model.ts';
 
+/** A finding of the tagger, as its `json()` writes it. */
 interface Found {
-  text: string;
   terms: { text: string; tags: string[] }[];
   offset: { start: number; length: number };
 }
 
-/** Paragraphs remembered for one job: pages, blocks and HTML say the same things again. */
-const REMEMBERED_UNITS = 4 * 1024 * 1024;
-/** A line longer than this is read in pieces; the tagger's time grows faster than the text. */
+/** Code units of lines in the cache of one job. Pages, blocks and HTML repeat the lines of the Markdown. */
+const CACHE_UNITS = 4 * 1024 * 1024;
+/** A longer line is read in pieces, because the tagger's time is not linear. */
 const LINE_UNITS = 2_000;
-/** Lines between two looks at the abort signal. */
+/** Lines between two checks of the abort signal. */
 const LINES_PER_TURN = 50;
 
-const TITLES = /^(?:mr|mrs|ms|miss|dr|prof|sir|madam|lord|lady)\.?$/i;
+const TITLE = /^(?:mr|mrs|ms|miss|dr|prof|sir|madam|lord|lady)\.?$/i;
 const CAPITAL = /^\p{Lu}/u;
+const NAME_WORDS_MAX = 5;
+const PLACE_WORDS_MAX = 6;
+const NAME_PARTICLE = /^(?:de|la|van|von|der|den|del|di|da|bin|al|el|le|du|dos|ter)$/;
+const PLACE_PARTICLE = /^(?:of|the|and|de|da|do|del|la|le|on|upon|al|el)$/;
+/** A word that announces a place, at the end of the text before it. */
+const PLACE_PREPOSITION = /(?:\b(?:in|at|from|to|near|of|toward|towards|around|outside|through)|,)\s$/i;
+/** A comma and a capitalised word, as in "Reading, England". */
+const LARGER_PLACE = /^, \p{Lu}/u;
 
-function trimmed(text: string, start: number, end: number): { start: number; end: number } {
+/** The finding's offsets without the punctuation around it. The dot of an initial stays. */
+function trimmedRange(text: string, { offset: { start, length } }: Found): { start: number; end: number } {
+  const end = start + length;
   let from = start;
-  // The tagger's offsets count marks behind the last word, and may pass the end.
+  // The tagger's offsets include punctuation after the last word, and may be past the end of the text.
   let to = Math.min(end, text.length);
   while (from < to && !/[\p{L}\p{N}]/u.test(text[from]!)) from += 1;
   while (to > from && !/[\p{L}\p{N}.]/u.test(text[to - 1]!)) to -= 1;
@@ -32,60 +42,47 @@ function trimmed(text: string, start: number, end: number): { start: number; end
   return { start: from, end: to };
 }
 
+/** The span without a title before the name and a genitive `'s` after it. */
+function nameRange(line: string, found: Found): { start: number; end: number } {
+  let { start, end } = trimmedRange(line, found);
+  if (/['’]s$/.test(line.slice(start, end))) end -= 2;
+  const title = /^(\p{L}+\.?)\s+/u.exec(line.slice(start, end));
+  if (title && TITLE.test(title[1]!)) start += title[0].length;
+  return { start, end };
+}
+
 function person(line: string, found: Found): Span | undefined {
-  const place = trimmed(line, found.offset.start, found.offset.start + found.offset.length);
-  let text = line.slice(place.start, place.end);
-  if (/['’]s$/.test(text)) {
-    place.end -= 2;
-    text = text.slice(0, -2);
-  }
-  const title = /^(\p{L}+\.?)\s+/u.exec(text);
-  if (title && TITLES.test(title[1]!)) {
-    place.start += title[0].length;
-    text = text.slice(title[0].length);
-  }
+  const { start, end } = nameRange(line, found);
+  const text = line.slice(start, end);
   if (/[\d,;:|/\\@#<>[\]{}]/.test(text)) return undefined;
   const words = text.split(/\s+/);
-  if (
-    words.length > 5 ||
-    !words.every(
-      (word) => CAPITAL.test(word) || /^(?:de|la|van|von|der|den|del|di|da|bin|al|el|le|du|dos|ter)$/.test(word),
-    )
-  )
+  if (words.length > NAME_WORDS_MAX || !words.every((word) => CAPITAL.test(word) || NAME_PARTICLE.test(word)))
     return undefined;
-  const shouted = words.filter((word) => word.length > 1 && word === word.toUpperCase() && !word.endsWith('.'));
-  if (shouted.length > 0 && (words.length < 2 || shouted.length < words.length)) return undefined;
-  // "Dave Matthews Band": a capitalised word of the language behind a name makes it the name of something else.
-  if (
-    /^ \p{Lu}\p{Ll}/u.test(line.slice(place.end, place.end + 3)) ||
-    words.some((word) => isCommon(word) && !isAmbiguous(word))
-  )
+  // A name in capitals is accepted only if all of its words are: single ones are acronyms.
+  const capitals = words.filter((word) => word.length > 1 && word === word.toUpperCase() && !word.endsWith('.'));
+  if (capitals.length > 0 && (words.length < 2 || capitals.length < words.length)) return undefined;
+  // "Dave Matthews Band": with a capitalised common word after it, a name is the name of something else.
+  if (/^ \p{Lu}\p{Ll}/u.test(line.slice(end, end + 3)) || words.some((word) => isCommon(word) && !isAmbiguous(word)))
     return undefined;
   const tags = found.terms.flatMap((term) => term.tags);
   const firstName = tags.includes('FirstName') || tags.includes('MaleName') || tags.includes('FemaleName');
-  if (words.length === 1) {
-    if (!firstName || isAmbiguous(text)) return undefined;
-    return { ...place, entity: 'PERSON', score: 0.6 };
-  }
-  return { ...place, entity: 'PERSON', score: firstName ? 0.75 : 0.6 };
+  if (words.length === 1 && (!firstName || isAmbiguous(text))) return undefined;
+  return { start, end, entity: 'PERSON', score: words.length > 1 && firstName ? 0.75 : 0.6 };
 }
 
 function location(line: string, found: Found): Span | undefined {
-  const place = trimmed(line, found.offset.start, found.offset.start + found.offset.length);
-  const text = line.slice(place.start, place.end);
+  const { start, end } = trimmedRange(line, found);
+  const text = line.slice(start, end);
   const words = text.split(/[\s,]+/);
-  if (!CAPITAL.test(text) || words.length > 6 || /[|@<>[\]{}]/.test(text)) return undefined;
-  // "Czech place downtown": the tagger takes some descriptions for places.
-  if (words.some((word) => /^\p{Ll}/u.test(word) && !/^(?:of|the|and|de|da|do|del|la|le|on|upon|al|el)$/.test(word)))
-    return undefined;
+  if (!CAPITAL.test(text) || words.length > PLACE_WORDS_MAX || /[|@<>[\]{}]/.test(text)) return undefined;
+  // The tagger takes some descriptions for places, such as "Czech place downtown".
+  if (words.some((word) => /^\p{Ll}/u.test(word) && !PLACE_PARTICLE.test(word))) return undefined;
   const tags = found.terms.flatMap((term) => term.tags);
-  const listed = ['City', 'Country', 'Region', 'Place'].some((tag) => tags.includes(tag));
-  const led = /(?:\b(?:in|at|from|to|near|of|toward|towards|around|outside|through)|,)\s$/i.test(
-    line.slice(Math.max(0, place.start - 10), place.start),
-  );
-  if (AMBIGUOUS_PLACES.has(text.toLowerCase()) && !led && !/^, \p{Lu}/u.test(line.slice(place.end, place.end + 3)))
+  if (!['City', 'Country', 'Region', 'Place'].some((tag) => tags.includes(tag))) return undefined;
+  const announced = PLACE_PREPOSITION.test(line.slice(Math.max(0, start - 10), start));
+  if (AMBIGUOUS_PLACES.has(text.toLowerCase()) && !announced && !LARGER_PLACE.test(line.slice(end, end + 3)))
     return undefined;
-  return listed ? { ...place, entity: 'LOCATION', score: 0.6 } : undefined;
+  return { start, end, entity: 'LOCATION', score: 0.6 };
 }
 
 function readLine(line: string): Span[] {
@@ -103,7 +100,7 @@ function readLine(line: string): Span[] {
   return spans;
 }
 
-/** Lines of the text, long ones cut at sentences or blanks. */
+/** The lines of a text. Long lines are cut at sentence ends or blanks. */
 function* lines(text: string): Generator<{ start: number; line: string }> {
   for (let start = 0; start < text.length; ) {
     const newline = text.indexOf('\n', start);
@@ -118,10 +115,10 @@ function* lines(text: string): Generator<{ start: number; line: string }> {
   }
 }
 
-/** A model with a memory of its own; make one for each job. */
+/** Has a cache of the lines that it read: make one model for each job. */
 export function compromiseModel(): PiiModel {
-  const memory = new Map<string, Span[]>();
-  let remembered = 0;
+  const cache = new Map<string, Span[]>();
+  let cachedUnits = 0;
   return {
     name: 'compromise',
     unitsMax: PII_LIMITS.modelUnits,
@@ -129,12 +126,12 @@ export function compromiseModel(): PiiModel {
       const spans: Span[] = [];
       let count = 0;
       for (const { start, line } of lines(text)) {
-        let found = memory.get(line);
+        let found = cache.get(line);
         if (!found) {
           found = readLine(line);
-          if (remembered < REMEMBERED_UNITS) {
-            memory.set(line, found);
-            remembered += line.length;
+          if (cachedUnits < CACHE_UNITS) {
+            cache.set(line, found);
+            cachedUnits += line.length;
           }
           count += 1;
           if (count % LINES_PER_TURN === 0) {

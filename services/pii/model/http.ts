@@ -1,4 +1,4 @@
-// A model that runs elsewhere: POST {text} to PII_MODEL_URL, spans come back.
+// Calls a PII model over HTTP: sends a text to PII_MODEL_URL and reads the spans of the response.
 import { z } from 'zod';
 import { ParseError } from '#shared/contract/errors.ts';
 import { PII_ENTITIES } from '#shared/contract/options.ts';
@@ -20,8 +20,8 @@ const answerSchema = z.object({
 const RESPONSE_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * `{"text": "..."}` in, `{"spans": [{"start", "end", "entity", "score"}]}` out, offsets in UTF-16 code units.
- * @throws ParseError BAD_GATEWAY where the endpoint does not answer so.
+ * Request: `{"text": "..."}`. Response: `{"spans": [{"start", "end", "entity", "score"}]}`, offsets in UTF-16 code units.
+ * `find` throws ParseError BAD_GATEWAY for any other response.
  */
 export function httpModel(url: string): PiiModel {
   return {
@@ -31,11 +31,12 @@ export function httpModel(url: string): PiiModel {
         const { status, body } = await postJson({ url, body: { text }, signal, responseBytesMax: RESPONSE_BYTES_MAX });
         if (status < 200 || status > 299) throw new Error(`status ${status}`);
         const { spans } = answerSchema.parse(JSON.parse(body));
+        // A span outside the text cannot be redacted.
         return spans.filter((span) => span.start < span.end && span.end <= text.length);
       } catch (cause) {
         throw new ParseError(
           'BAD_GATEWAY',
-          'Bad Gateway: the PII model endpoint gave no usable answer; try again, or ask for mode `fast`, which needs no model',
+          'Bad Gateway: the PII model endpoint returned no usable response; try again, or use mode `fast`, which needs no model',
           { cause },
         );
       }

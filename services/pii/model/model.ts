@@ -1,13 +1,13 @@
-// The seam to whatever tells names of people and places from other words.
+// The interface of a model that finds the names of people and places.
 import type { Span } from '../recognizer.ts';
 
 export interface PiiModel {
   name: string;
-  /** UTF-16 code units that it reads in one job; the rest is left to rules and lists. Without it: all of them. */
+  /** UTF-16 code units that it reads in one job; rules and lists read the rest. Undefined: no limit. */
   unitsMax?: number;
   /**
-   * Spans of PERSON and LOCATION in a text of at most some ten thousand code units.
-   * @throws ParseError where the model cannot answer: a text is never passed on unread.
+   * Spans of PERSON and LOCATION in a text of at most `CHUNK_UNITS_MAX` code units.
+   * @throws ParseError if the model gives no answer, because a text that was not read must not be returned
    */
   find(text: string, signal: AbortSignal): Promise<Span[]>;
 }

@@ -1,7 +1,7 @@
-// Writes edits into a text and tells where every old offset went.
+// Applies edits to a text and maps offsets of the old text to the new one.
 import type { Edit } from './projection.ts';
 
-/** Sorted by start, without overlaps (of two that overlap the earlier stays). */
+/** The edits sorted by start. Of two that overlap, the earlier one stays. */
 export function orderEdits(edits: Edit[]): Edit[] {
   const sorted = [...edits].sort((a, b) => a.start - b.start || b.end - a.end);
   const kept: Edit[] = [];
@@ -12,7 +12,7 @@ export function orderEdits(edits: Edit[]): Edit[] {
   return kept;
 }
 
-/** The text with ordered edits written in. */
+/** Applies ordered edits to a text. */
 export function applyEdits(source: string, edits: readonly Edit[]): string {
   const parts: string[] = [];
   let position = 0;
@@ -25,8 +25,8 @@ export function applyEdits(source: string, edits: readonly Edit[]): string {
 }
 
 /**
- * A function from offsets in the old text to offsets in the new one (UTF-16). An offset inside an edit moves behind its
- * replacement: what ends there is widened over the marker, what begins there is narrowed to after it.
+ * A function from offsets in the old text to offsets in the new one (UTF-16). An offset inside an edit becomes the end of its
+ * replacement, so a range that ends there includes the replacement, and a range that starts there does not.
  */
 export function offsetMap(edits: readonly Edit[]): (offset: number) => number {
   const shifts: number[] = [];

@@ -1,4 +1,4 @@
-// Projects HTML source: text nodes as prose, attribute values and addresses beside it.
+// Projects HTML source: text nodes as prose; attribute values and addresses in projections of their own.
 import { readReference } from '#shared/document/source/character-references.ts';
 import { readTag, type Tag } from '#shared/document/source/html-tag.ts';
 import { INLINE_ELEMENTS, SILENT_ATTRIBUTES, URL_ATTRIBUTES } from './elements.ts';
@@ -6,9 +6,9 @@ import { CHUNK_UNITS, CHUNK_UNITS_MAX, type Projection, ProjectionBuilder } from
 import { projectUrl } from './url.ts';
 
 /** Copies source[start, end) with character references decoded. */
-export function projectReferences(builder: ProjectionBuilder, source: string, start: number, end: number): void {
+function projectReferences(builder: ProjectionBuilder, source: string, start: number, end: number): void {
   let copied = start;
-  // Searched inside the range alone: a search to the document's end for every text node would be quadratic.
+  // Search inside the range only: a search to the end of the document for each text node takes quadratic time.
   const range = source.slice(start, end);
   for (let at = range.indexOf('&'); at >= 0; at = range.indexOf('&', at)) {
     const index = start + at;
@@ -25,7 +25,7 @@ export function projectReferences(builder: ProjectionBuilder, source: string, st
   builder.copy(source, copied, end);
 }
 
-/** Sorts a tag's attribute values into words and addresses. */
+/** Adds the attribute values of a tag: addresses to `urls`, other texts to `words`. */
 export function projectAttributes(tag: Tag, source: string, words: ProjectionBuilder, urls: ProjectionBuilder): void {
   for (const attribute of tag.attributes) {
     if (attribute.end - attribute.start < 3 || SILENT_ATTRIBUTES.has(attribute.name)) continue;
@@ -42,7 +42,7 @@ export function projectAttributes(tag: Tag, source: string, words: ProjectionBui
   }
 }
 
-/** Follows the rows of a table, to know the heading of each cell. */
+/** Tracks the rows of a table and labels each cell with the heading of its column. */
 class TableHeadings {
   #headings: string[] = [];
   #column = -1;
@@ -67,7 +67,7 @@ class TableHeadings {
 
 const TABLE_TAGS: ReadonlySet<string> = new Set(['table', 'tr', 'td', 'th']);
 
-/** The projections of an HTML text, in chunks that end at block borders. */
+/** The projections of an HTML text. Chunks end at block borders. */
 export function* projectHtml(source: string): Generator<Projection> {
   const builder = new ProjectionBuilder('text', 'html');
   const words = new ProjectionBuilder('attribute', 'html');
@@ -79,7 +79,7 @@ export function* projectHtml(source: string): Generator<Projection> {
     const textEnd = open < 0 ? source.length : open;
     for (let start = position; start < textEnd; start += CHUNK_UNITS) {
       projectReferences(builder, source, start, Math.min(textEnd, start + CHUNK_UNITS));
-      if (builder.length > CHUNK_UNITS_MAX) yield* builder.take();
+      if (builder.length > CHUNK_UNITS_MAX) yield* builder.flush();
     }
     if (open < 0) break;
     if (source.startsWith('<!--', open)) {
@@ -101,13 +101,13 @@ export function* projectHtml(source: string): Generator<Projection> {
     if (TABLE_TAGS.has(tag.name)) table.tag(tag, builder);
     if (tag.name === 'br') builder.gap('\n');
     else if (!INLINE_ELEMENTS.has(tag.name)) {
-      if (builder.length >= CHUNK_UNITS && tag.name !== 'td' && tag.name !== 'th') yield* builder.take();
+      if (builder.length >= CHUNK_UNITS && tag.name !== 'td' && tag.name !== 'th') yield* builder.flush();
       builder.gap(tag.name === 'td' || tag.name === 'th' || tag.name === 'tr' ? '\n' : '\n\n');
     }
-    if (words.length >= CHUNK_UNITS) yield* words.take();
-    if (urls.length >= CHUNK_UNITS) yield* urls.take();
+    if (words.length >= CHUNK_UNITS) yield* words.flush();
+    if (urls.length >= CHUNK_UNITS) yield* urls.flush();
   }
-  yield* builder.take();
-  yield* words.take();
-  yield* urls.take();
+  yield* builder.flush();
+  yield* words.flush();
+  yield* urls.flush();
 }

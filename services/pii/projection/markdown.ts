@@ -62,7 +62,7 @@ function projectInline(builders: Builders, source: string, start: number, end: n
   }
 }
 
-/** Projects the cells of a row. @returns their texts in lower case: the headings, if this is the first row */
+/** Projects the cells of a row. @returns their texts in lower case, which are the headings if this is the first row */
 function projectRow(
   builders: Builders,
   source: string,
@@ -76,7 +76,7 @@ function projectRow(
   });
 }
 
-/** The projections of a Markdown text, in chunks that end at paragraph borders (a table may be cut between rows). */
+/** The projections of a Markdown text. Chunks end at paragraph borders; a table may be cut between rows. */
 export function* projectMarkdown(source: string): Generator<Projection> {
   const builders: Builders = {
     text: new ProjectionBuilder('text', 'raw'),
@@ -85,8 +85,8 @@ export function* projectMarkdown(source: string): Generator<Projection> {
     urls: new ProjectionBuilder('url', 'percent'),
   };
   const { text } = builders;
-  const takeAll = function* (): Generator<Projection> {
-    for (const builder of Object.values(builders)) yield* builder.take();
+  const flushAll = function* (): Generator<Projection> {
+    for (const builder of Object.values(builders)) yield* builder.flush();
   };
   let headings: readonly string[] | undefined;
   for (const { start, end, blank, content } of readLines(source)) {
@@ -116,13 +116,13 @@ export function* projectMarkdown(source: string): Generator<Projection> {
         const [first, last] = content.range;
         for (let from = first; from < last; from += CHUNK_UNITS) {
           projectInline(builders, source, from, Math.min(last, from + CHUNK_UNITS));
-          if (text.length > CHUNK_UNITS_MAX) yield* text.take();
+          if (text.length > CHUNK_UNITS_MAX) yield* text.flush();
         }
       }
     }
-    if ((content.kind === 'row' || content.kind === 'delimiter') && text.length >= CHUNK_UNITS) yield* takeAll();
+    if ((content.kind === 'row' || content.kind === 'delimiter') && text.length >= CHUNK_UNITS) yield* flushAll();
     text.copy(source, end, Math.min(end + 1, source.length));
-    if (text.length >= (blank ? CHUNK_UNITS : CHUNK_UNITS_MAX)) yield* takeAll();
+    if (text.length >= (blank ? CHUNK_UNITS : CHUNK_UNITS_MAX)) yield* flushAll();
   }
-  yield* takeAll();
+  yield* flushAll();
 }

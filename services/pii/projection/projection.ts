@@ -1,8 +1,8 @@
-// The text of a document without its syntax, every code unit of it tied to the source, so that finders read prose and edits leave structure alone.
+// A projection is the text of a document without its syntax. Each code unit has its source offsets, so that an edit keeps the syntax.
 import type { LabelledCell, Span } from '../recognizer.ts';
 import { type Encoding, type ReplaceStyle, replacementFor } from '../replacement.ts';
 
-/** A stretch of readable text. `from[i]` and `to[i]` are the source offsets of view unit `i`, or -1 where syntax was put aside. */
+/** A piece of readable text. `from[i]` and `to[i]` are the source offsets of its code unit `i`, or -1 for a unit that has no source. */
 export interface Projection {
   kind: 'text' | 'attribute' | 'url';
   encoding: Encoding;
@@ -12,19 +12,22 @@ export interface Projection {
   cells: readonly LabelledCell[];
 }
 
-/** Source text [start, end) becomes `text`. */
+/** Replaces source[start, end) by `text`. */
 export interface Edit {
   start: number;
   end: number;
   text: string;
 }
 
-/** View units after which a projection is handed out at the next paragraph border, and where it is cut without one. */
+/** Code units after which a projection ends at the next paragraph border. */
 export const CHUNK_UNITS = 32_768;
+/** Code units after which it ends anywhere. */
 export const CHUNK_UNITS_MAX = 49_152;
 
-/** What separates table cells in a view: no finder reads over it. */
+/** Separates table cells in a projection. No finding reaches over it. */
 const CELL_BORDER = '\n|\n';
+/** A cell of this length is not a heading. */
+const HEADING_UNITS = 200;
 
 export class ProjectionBuilder {
   readonly kind: Projection['kind'];
@@ -45,7 +48,7 @@ export class ProjectionBuilder {
     return this.#from.length;
   }
 
-  /** Puts `text` for the whole source range [from, to). */
+  /** Adds `text`, which stands for the source range [from, to). */
   emit(text: string, from: number, to: number): void {
     if (text === '') return;
     this.#parts.push(text);
@@ -56,7 +59,7 @@ export class ProjectionBuilder {
     this.#last = text[text.length - 1]!;
   }
 
-  /** Copies the source range unit by unit. */
+  /** Adds the source range [from, to) unit by unit. */
   copy(source: string, from: number, to: number): void {
     if (to <= from) return;
     this.#parts.push(source.slice(from, to));
@@ -67,7 +70,7 @@ export class ProjectionBuilder {
     this.#last = source[to - 1]!;
   }
 
-  /** Text that has no source: a border. */
+  /** Adds text that has no source, such as a border. */
   gap(text: string): void {
     this.#parts.push(text);
     for (let index = 0; index < text.length; index += 1) {
@@ -77,6 +80,7 @@ export class ProjectionBuilder {
     this.#last = text[text.length - 1] ?? this.#last;
   }
 
+  /** Starts a new line. */
   border(): void {
     if (this.#last !== '\n') this.gap('\n');
   }
@@ -86,13 +90,13 @@ export class ProjectionBuilder {
     this.#cellStart = this.length;
   }
 
-  /** Ends the open cell; gives its text back, for headings. */
+  /** Ends the open cell. @param label heading of its column @returns its text, or an empty string if it is too long for a heading */
   closeCell(label: string): string {
     if (this.#cellStart < 0) return '';
     const start = this.#cellStart;
     this.#cellStart = -1;
     if (label !== '' && this.length > start) this.#cells.push({ start, end: this.length, label });
-    return this.length - start < 200 ? this.#tail(this.length - start) : '';
+    return this.length - start < HEADING_UNITS ? this.#tail(this.length - start) : '';
   }
 
   #tail(length: number): string {
@@ -102,10 +106,10 @@ export class ProjectionBuilder {
     return text.slice(text.length - length).trim();
   }
 
-  /** What was built so far, and an empty builder again. Nothing where there is no text. */
-  take(): Projection[] {
+  /** Returns the projection so far, if it has text, and starts a new one. */
+  flush(): Projection[] {
     if (this.#from.length === 0) return [];
-    const taken: Projection = {
+    const projection: Projection = {
       kind: this.kind,
       encoding: this.encoding,
       text: this.#parts.join(''),
@@ -117,44 +121,61 @@ export class ProjectionBuilder {
     this.#from = [];
     this.#to = [];
     this.#cells = [];
-    return [taken];
+    return [projection];
   }
 }
 
 /**
- * The edits that write a found span into the source. Syntax inside the span stays: the first piece carries the marker and the
- * others go. Lines stay too, each with a marker of its own, except inside a secret (a key block is one thing).
+ * The edits that replace a found span in the source. Syntax inside the span stays: the first piece becomes the marker and the others
+ * are deleted. Line breaks stay too, and each line has a marker of its own, except in a secret (a key block is one fragment).
  */
 export function editsForSpan(projection: Projection, span: Span, source: string, style: ReplaceStyle): Edit[] {
   const { from, to, text } = projection;
   const edits: Edit[] = [];
-  const oneThing = span.entity === 'SECRET' && style !== 'mask';
+  const acrossLines = span.entity === 'SECRET' && style !== 'mask';
+  /** Whether the marker of this line is written. */
   let marked = false;
   let index = span.start;
   while (index < span.end) {
-    if (from[index] === -1 || (!oneThing && text[index] === '\n')) {
-      if (text[index] === '\n') marked = oneThing && marked;
+    if (from[index] === -1 || (!acrossLines && text[index] === '\n')) {
+      if (text[index] === '\n') marked = acrossLines && marked;
       index += 1;
       continue;
     }
-    let end = index + 1;
-    while (end < span.end && from[end] === to[end - 1] && (oneThing || text[end] !== '\n')) end += 1;
-    let first = index;
-    let last = end - 1;
-    const rest = marked && style === 'tag';
-    while (!rest && first < last && /\s/.test(text[first]!)) first += 1;
-    while (last > first && /\s/.test(text[last]!)) last -= 1;
-    if (rest || !/^\s$/.test(text[first]!)) {
-      const start = from[first]!;
-      const stop = to[last]!;
-      const replaced =
-        marked && style === 'tag'
-          ? ''
-          : replacementFor(span.entity, source.slice(start, stop), style, projection.encoding);
+    const end = pieceEnd(projection, index, span.end, acrossLines);
+    const deleted = marked && style === 'tag';
+    const piece = trimmedPiece(text, index, end, deleted);
+    if (piece) {
+      const start = from[piece.first]!;
+      const stop = to[piece.last]!;
+      const replaced = deleted
+        ? ''
+        : replacementFor(span.entity, source.slice(start, stop), style, projection.encoding);
       edits.push({ start, end: stop, text: replaced });
       marked = true;
     }
     index = end;
   }
   return edits;
+}
+
+/** The end of the piece at `start`: where its source is no longer contiguous, or its line ends. */
+function pieceEnd({ from, to, text }: Projection, start: number, most: number, acrossLines: boolean): number {
+  let end = start + 1;
+  while (end < most && from[end] === to[end - 1] && (acrossLines || text[end] !== '\n')) end += 1;
+  return end;
+}
+
+/** The first and last unit of text[start, end) without blanks around it; undefined if it is blank. A piece that is deleted keeps no blanks before it. */
+function trimmedPiece(
+  text: string,
+  start: number,
+  end: number,
+  deleted: boolean,
+): { first: number; last: number } | undefined {
+  let first = start;
+  let last = end - 1;
+  while (!deleted && first < last && /\s/.test(text[first]!)) first += 1;
+  while (last > first && /\s/.test(text[last]!)) last -= 1;
+  return deleted || !/\s/.test(text[first]!) ? { first, last } : undefined;
 }

@@ -1,14 +1,14 @@
-// Puts an address into a projection with its percent-encoding undone, so that `%40` is found as `@`.
+// Projects an address with its percent-encoding decoded, so that `%40` is found as `@`.
 import { readReference } from '#shared/document/source/character-references.ts';
 import type { ProjectionBuilder } from './projection.ts';
 
 const ENCODED = /%[0-9a-f]{2}/iy;
 
-/** Bytes that the first byte of a UTF-8 sequence announces. */
+/** Bytes of the UTF-8 sequence that starts with this byte. */
 const sequenceLength = (first: number): number =>
   first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
 
-/** Adds source[start, end) to a `url` builder, after a border. `data:` addresses hold no text worth reading. */
+/** Adds source[start, end) to a `url` builder, after a border. `data:` addresses are left out: they hold encoded files. */
 export function projectUrl(builder: ProjectionBuilder, source: string, start: number, end: number): void {
   builder.border();
   if (/^\s{0,9}data:/i.test(source.slice(start, start + 15))) return;

@@ -5,13 +5,13 @@ import { projectUrl } from './url.ts';
 export function* projectPlain(source: string): Generator<Projection> {
   const builder = new ProjectionBuilder('text', 'raw');
   builder.copy(source, 0, source.length);
-  yield* builder.take();
+  yield* builder.flush();
 }
 
 export function* projectAddress(source: string): Generator<Projection> {
   const builder = new ProjectionBuilder('url', 'percent');
   projectUrl(builder, source, 0, source.length);
-  yield* builder.take();
+  yield* builder.flush();
 }
 
 /** Whether a text is a URL, or a path from the root of a site, and nothing else. */

@@ -1,7 +1,7 @@
 // Reads one HTML tag from a source text and returns the offsets of its attribute values.
 
 /** Offsets of the value, without its quotes: UTF-16, `[start, end)`. */
-export interface TagAttribute {
+interface TagAttribute {
   /** Lower case. */
   name: string;
   start: number;

@@ -26,7 +26,7 @@ export interface MarkdownLine {
     | { kind: TextKind; range: Range };
 }
 
-export type TextKind = 'heading' | 'item' | 'paragraph';
+type TextKind = 'heading' | 'item' | 'paragraph';
 
 const FENCE = /^[\s>]{0,40}(`{3,}|~{3,})/;
 const PREFIX = /^(?:\s{0,3}>)*\s*(?:(#{1,6}(?=\s)\s+)|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?/;
