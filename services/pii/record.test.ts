@@ -27,46 +27,57 @@ async function redact(
   return { fields: redacted.fields, metadata: redacted.head.metadata };
 }
 
-describe('a field that is added to the contract', () => {
-  /** Where a field is added, its name, and the file that must not compile then. */
-  const ADDITIONS = [
-    ['response.ts', /recordFieldsSchema = z\s*\.object\(\{/, 'fieldOfRecord: z.string().optional(),', 'record.ts'],
-    ['response.ts', /pageSchema = z\s*\.object\(\{/, 'fieldOfPage: z.string().optional(),', 'record.ts'],
-    ['response.ts', /pageBlocksSchema = z\s*\.object\(\{/, 'fieldOfPageBlocks: z.string().optional(),', 'record.ts'],
-    ['response.ts', /blockSchema = z\s*\.object\(\{/, 'fieldOfBlock: z.string().optional(),', 'record.ts'],
-    ['response.ts', /confidence: z\s*\.object\(\{/, 'fieldOfConfidence: z.string().optional(),', 'record.ts'],
-    ['response.ts', /metadataSchema = z\s*\.object\(\{/, 'fieldOfMetadata: z.string().optional(),', 'metadata.ts'],
-    ['jobs.ts', /interface RecordHead \{/, 'fieldOfHead?: string;', 'record.ts'],
-  ] as const;
+const RECORD = 'services/pii/record.ts';
+const METADATA = 'services/pii/metadata.ts';
+const RENDER = 'shared/document/render.ts';
 
-  it('does not compile until it has a redactor', async () => {
+/** Fields to add to the contract: where, as what, and the files that must not compile then. */
+const ADDITIONS = [
+  ['response.ts', /recordFieldsSchema = z\s*\.object\(\{/, 'ofRecord: z.string().optional(),', [RECORD, RENDER]],
+  ['response.ts', /pageSchema = z\s*\.object\(\{/, 'ofPage: z.string().optional(),', [RECORD]],
+  ['response.ts', /pageBlocksSchema = z\s*\.object\(\{/, 'ofPageBlocks: z.string().optional(),', [RECORD]],
+  ['response.ts', /blockSchema = z\s*\.object\(\{/, 'ofBlock: z.string().optional(),', [RECORD]],
+  ['response.ts', /confidence: z\s*\.object\(\{/, 'ofConfidence: z.string().optional(),', [RECORD]],
+  ['response.ts', /metadataSchema = z\s*\.object\(\{/, 'ofMetadata: z.string().optional(),', [METADATA]],
+  ['jobs.ts', /interface RecordHead \{/, 'ofHead?: string;', [RECORD]],
+] as const;
+
+/** Compiles a copy of the redaction and its contract with all the fields added. @returns the compiler's errors */
+async function compileWithAdditions(folder: string): Promise<string[]> {
+  for (const part of ['package.json', 'shared', 'services/pii'])
+    await cp(join(ROOT, part), join(folder, part), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const config = JSON.parse(await readFile(join(ROOT, 'tsconfig.json'), 'utf8'));
+  const files = [RECORD, RENDER];
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include: undefined, files }));
+  for (const [file, start, field] of ADDITIONS) {
+    const path = join(folder, 'shared/contract', file);
+    const source = await readFile(path, 'utf8');
+    const added = source.replace(start, (opening) => `${opening} ${field}`);
+    assert.notEqual(added, source, `${file} has no ${start}`);
+    await writeFile(path, added);
+  }
+  const compiled = run(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--pretty', 'false'], { cwd: folder });
+  const output = await compiled.then(
+    () => '',
+    (failure: { stdout: string }) => failure.stdout,
+  );
+  return output.split('\n').filter((line) => line.includes('error TS'));
+}
+
+describe('a field that is added to the contract', () => {
+  it('does not compile until it is redacted and rendered', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parsemesh-redactors-'));
     try {
-      for (const part of ['package.json', 'shared', 'services/pii'])
-        await cp(join(ROOT, part), join(folder, part), { recursive: true });
-      await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-      const config = JSON.parse(await readFile(join(ROOT, 'tsconfig.json'), 'utf8'));
-      const files = ['services/pii/record.ts'];
-      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include: undefined, files }));
-      for (const [file, place, field] of ADDITIONS) {
-        const path = join(folder, 'shared/contract', file);
-        const source = await readFile(path, 'utf8');
-        const added = source.replace(place, (start) => `${start} ${field}`);
-        assert.notEqual(added, source, `${file} has ${place}`);
-        await writeFile(path, added);
-      }
-      const tsc = run(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--pretty', 'false'], { cwd: folder });
-      const output = await tsc.then(
-        () => '',
-        (failure: { stdout: string }) => failure.stdout,
-      );
-      const errors = output.split('\n').filter((line) => line.includes('error TS'));
+      const errors = await compileWithAdditions(folder);
       const named = errors.map((line) => {
-        const [, file, field] = /^services\/pii\/([\w.]+)\(.*'(fieldOf\w+)'/.exec(line) ?? [];
-        return `${file} ${field}`;
+        const [, file, field] = /^([^(]+)\(.*['"](of[A-Z]\w+)['"]/.exec(line) ?? [];
+        return `${file}: ${field}`;
       });
-      const expected = ADDITIONS.map(([, , field, file]) => `${file} ${/\w+/.exec(field)?.[0]}`);
-      assert.deepEqual([...new Set(named)].sort(), [...expected].sort(), output);
+      const expected = ADDITIONS.flatMap(([, , field, files]) =>
+        files.map((file) => `${file}: ${/^\w+/.exec(field)?.[0]}`),
+      );
+      assert.deepEqual([...new Set(named)].sort(), expected.sort(), errors.join('\n'));
     } finally {
       await rm(folder, { recursive: true });
     }

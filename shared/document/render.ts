@@ -17,6 +17,8 @@ import { type HtmlTree, parseHtml } from './tree.ts';
 
 /** Fields that come from the cleaned tree. */
 const TREE_FIELDS: readonly FieldName[] = ['markdown', 'html', 'links', 'images'];
+/** Fields that paged.ts and the enrich service fill. A field that is added to the contract does not compile until it is rendered here or listed. */
+type FilledElsewhere = 'pages' | 'blocks' | 'summary' | 'json';
 
 /**
  * Fills the fields named in `options.fields` from a converted document. Pure; time and depth are bounded.
@@ -44,7 +46,7 @@ function renderGiven(document: ConvertedDocument, markdown: string, options: Ren
       fields[field] = wanted.test(html)
         ? (field === 'links' ? listLinks : listImages)(parseHtml(html).body.children)
         : [];
-    }
+    } else field satisfies FilledElsewhere;
   }
   return { fields, metadata: document.metadata, warnings: document.warnings };
 }
@@ -73,6 +75,7 @@ function renderTree(document: ConvertedDocument, options: RenderOptions): Render
       fields.html = apart ? scope.map((node) => serialize([node])).join('\n') : serialize(scope);
     else if (field === 'links') fields.links = listLinks(scope);
     else if (field === 'images') fields.images = listImages(scope);
+    else field satisfies FilledElsewhere | 'rawHtml';
   }
   return { fields, metadata, warnings };
 }
