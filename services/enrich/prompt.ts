@@ -1,4 +1,4 @@
-// Writes the messages for the model. A random border marks the document as data, so that its text cannot pose as an instruction.
+// Writes the messages for the model, with a random border around the document, so that its text cannot pose as an instruction.
 import { randomBytes } from 'node:crypto';
 import type { JsonFormat } from '#shared/contract/options.ts';
 import type { ChatMessage } from './chat.ts';

@@ -1,4 +1,4 @@
-// Takes the prose out of a Markdown document: what an extractive summary may quote.
+// Extracts from a Markdown document the prose that an extractive summary may quote.
 import { PII_ENTITIES } from '#shared/contract/options.ts';
 import { BLOCK } from '#shared/document/elements.ts';
 import { readInline } from '#shared/document/source/markdown-inline.ts';

@@ -1,4 +1,4 @@
-// Compiles the caller's JSON Schema and checks values against it. Ajv generates code from the schema, so this must run in an isolated process.
+// Compiles the caller's JSON Schema and checks values against it, in an isolated process only, because Ajv generates code from it.
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';

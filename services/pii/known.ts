@@ -1,4 +1,4 @@
-// Remembers found fragments and finds them in other texts. A trie of words keeps the search independent of the number of fragments.
+// Remembers found fragments and finds them in other texts, with a trie of words, so that the cost does not grow with their number.
 import type { PiiEntity } from '#shared/contract/options.ts';
 import type { Span } from './recognizer.ts';
 

@@ -1,4 +1,4 @@
-// Redacts the metadata of a document. Every key of the contract has a rule; any other key and its value are text of the document.
+// Redacts the metadata of a document by one rule for each key of the contract, and every other key and value as text.
 import type { DocumentMetadata } from '#shared/contract/jobs.ts';
 import type { MetadataKey } from '#shared/contract/response.ts';
 import { projectAddress, projectPlain } from './projection/value.ts';

@@ -1,4 +1,4 @@
-// Redacts a record field by field. A field without a redactor does not compile; at run time an unknown field is dropped.
+// Redacts a record field by field, so that a field without a redactor does not compile and an unknown field is dropped at run time.
 import type { RecordHead } from '#shared/contract/jobs.ts';
 import type { PiiEntity } from '#shared/contract/options.ts';
 import type { Block, FieldName, Page, PageBlocks, RecordFields } from '#shared/contract/response.ts';

@@ -1,5 +1,4 @@
-// Posts JSON to the HTTP endpoint of a model. Retries once when the connection was reset, because a server may close an idle
-// connection just when the next request is sent on it.
+// Posts JSON to the HTTP endpoint of a model and retries once when a kept connection was closed by the server.
 import {
   globalAgent as httpAgent,
   request as httpRequest,
@@ -34,7 +33,8 @@ class ResetBeforeResponseError extends Error {
 }
 
 /**
- * Sends `body` as JSON. Redirects are not followed.
+ * Sends `body` as JSON. Redirects are not followed. If the connection is reset before the first byte of a response, the request is
+ * sent once more on a new connection: a server can close an idle connection at the moment when a request is sent on it.
  * @throws ResponseTooLargeError, an AbortError of the signal, or the network's error
  */
 export async function postJson(request: PostRequest): Promise<PostResponse> {

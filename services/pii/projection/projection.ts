@@ -1,4 +1,4 @@
-// A projection is the text of a document without its syntax. Each code unit has its source offsets, so that an edit keeps the syntax.
+// Builds projections: the text of a document without its syntax, with the source offsets of each code unit, so that edits keep the syntax.
 import type { LabelledCell, Span } from '../recognizer.ts';
 import { type Encoding, type ReplaceStyle, replacementFor } from '../replacement.ts';
 

@@ -1,4 +1,4 @@
-// Reads the inline marks of Markdown with source offsets, in linear time and bounded on hostile input.
+// Reads the inline marks of Markdown with source offsets, in linear time also on hostile input.
 import { readReference } from './character-references.ts';
 import { readTag, type Tag } from './html-tag.ts';
 import type { Range } from './markdown-lines.ts';
@@ -9,22 +9,22 @@ import type { Range } from './markdown-lines.ts';
  */
 export type InlineToken = { start: number; end: number } & (
   | { kind: 'text' }
-  /** An escaped character or a character reference: `text` is what it means. */
+  /** An escaped character or a character reference; `text` is its decoded text. */
   | { kind: 'decoded'; text: string }
-  /** A code span; `text` is what stands between the backticks. */
+  /** A code span; `text` is the range between the backticks. */
   | { kind: 'code'; text: Range }
   /** A footnote reference, `[^label]`. */
   | { kind: 'note' }
-  /** `[`, or `![` of an image. A later `target` closes it, unless the brackets are no link. */
+  /** `[`, or `![` of an image. A later `target` closes it, unless the brackets are not a link. */
   | { kind: 'open'; image: boolean }
   /** `](url "title")`. The title's range has its quotes and the blanks around them. */
   | { kind: 'target'; url: Range; title: Range }
-  /** `<https://...>`; `url` is what stands between the brackets. */
+  /** `<https://...>`; `url` is the range between the brackets. */
   | { kind: 'autolink'; url: Range }
   /** `<jane@example.org>`. */
   | { kind: 'mail' }
   | { kind: 'tag'; tag: Tag }
-  /** `<!-- ... -->`; `text` is what stands between the marks. */
+  /** `<!-- ... -->`; `text` is the range between the marks. */
   | { kind: 'comment'; text: Range }
 );
 
@@ -38,7 +38,7 @@ const CONSTRUCT_UNITS = 8_192;
 /** Code units that all searches without a result may read together. After that, links, code spans and comments of the range are read as text. This bounds the time for many openings without an end. */
 const FAILED_SEARCH_UNITS = 256 * 1024;
 
-/** What stands at an offset. */
+/** The mark that is found at an offset. */
 interface Found {
   /** Offset after it. */
   next: number;

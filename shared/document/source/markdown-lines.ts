@@ -1,5 +1,4 @@
-// Splits Markdown into lines with source offsets and finds what each line is, so that a reader can edit the source.
-// Time is linear in the length of the text. Block structure is read line by line, as this product writes it (one paragraph a line, tables with a leading pipe).
+// Splits Markdown into lines with source offsets and finds the kind of block that each line belongs to, in linear time.
 
 /** UTF-16 offsets `[start, end)`. */
 export type Range = readonly [start: number, end: number];
@@ -12,7 +11,7 @@ export interface MarkdownLine {
   blank: boolean;
   content:
     | { kind: 'blank' }
-    /** A line that opens or closes a fenced code block; `info` is what follows the fence: the name of the language. */
+    /** A line that opens or closes a fenced code block; `info` is the text after the fence: the name of the language. */
     | { kind: 'fence'; info: Range }
     /** A line of a fenced code block. */
     | { kind: 'code' }
@@ -22,7 +21,7 @@ export interface MarkdownLine {
     | { kind: 'delimiter' }
     /** A thematic break. */
     | { kind: 'rule' }
-    /** Text: `range` is what is left without the block's marks and without trailing blanks. */
+    /** Text. `range` is without the marks of the block and without trailing blanks. */
     | { kind: TextKind; range: Range };
 }
 
@@ -34,7 +33,10 @@ const MARKER = /[^\s>]/;
 const RULE = /^[\s|:-]{3,}$/;
 const ROW = /^\s*(?:>\s*)*\|/;
 
-/** The lines of a Markdown text, in order. */
+/**
+ * The lines of a Markdown text, in order. Each line is read by itself, which is enough for the Markdown of this product: it writes one
+ * paragraph a line and a leading pipe in each table row.
+ */
 export function* readLines(source: string): Generator<MarkdownLine> {
   let fence = '';
   for (let start = 0; start <= source.length; ) {
