@@ -105,7 +105,7 @@ const CASES: readonly (readonly [name: string, html: string, markdown: string])[
   [
     'MathML alone',
     '<p><math><mfrac><mi>a</mi><msup><mi>b</mi><mn>2</mn></msup></mfrac></math></p>',
-    '$\\frac{a}{b^2}$',
+    '$\\frac{a}{b^{2}}$',
   ],
   ['displayed formula', '<p>a <span data-latex="x+y" data-display="block"></span> b</p>', 'a\n\n$$x+y$$\n\nb'],
   [

@@ -1,0 +1,170 @@
+// Writes the atoms of a formula as LaTeX: the spaces between them, and brackets that grow around tall contents.
+import type { Atom, Atoms } from './atom.ts';
+import type { AtomClass } from './signs.ts';
+
+/** LaTeX without `$`: one space around relations and binary operators, none between letters. */
+export function writeLatex(atoms: Atoms): string {
+  return join(pairDelimiters(atoms));
+}
+
+/** Makes one atom of each pair of brackets or bars with its content; one without a partner stays a sign. */
+export function pairDelimiters(atoms: Atoms): Atom[] {
+  return pairBars(pairBrackets(atoms));
+}
+
+/** Environments that draw the brackets around a matrix themselves (amsmath). */
+const MATRIX_ENVIRONMENTS: Readonly<Record<string, string>> = {
+  '()': 'pmatrix',
+  '[]': 'bmatrix',
+  '\\{\\}': 'Bmatrix',
+  '||': 'vmatrix',
+  '\\|\\|': 'Vmatrix',
+  '\\{': 'cases',
+};
+
+/** One atom of a bracket, what it encloses, and a bracket; `''` for a bracket that is not drawn. */
+export function enclose(open: string, inside: Atoms, close: string): Atom {
+  const fence = { class: 'ordinary', sub: '', sup: '', fence: true } as const;
+  const only = inside.length === 1 ? inside[0] : undefined;
+  const environment =
+    only?.rows !== undefined && only.sub + only.sup === '' ? MATRIX_ENVIRONMENTS[open + close] : undefined;
+  if (environment !== undefined)
+    return { ...fence, latex: `\\begin{${environment}} ${only?.rows} \\end{${environment}}`, tall: true };
+  const tall = inside.some((atom) => atom.tall);
+  if (!tall && open !== '' && close !== '')
+    return { ...fence, latex: concat(concat(open, writeLatex(inside)), close), tall };
+  const grown = pairDelimiters(inside).map((atom) =>
+    isBar(atom) ? { ...atom, latex: `\\middle${atom.latex}` } : atom,
+  );
+  return { ...fence, latex: `\\left${open || '.'} ${join(grown)} \\right${close || '.'}`, tall };
+}
+
+/** Brackets within brackets; deeper ones stay signs. */
+const BRACKET_DEPTH = 64;
+
+interface Frame {
+  bracket?: Atom;
+  inside: Atom[];
+}
+
+function pairBrackets(atoms: Atoms): Atom[] {
+  const frames: Frame[] = [{ inside: [] }];
+  for (const atom of atoms) {
+    const frame = frames.at(-1) as Frame;
+    if (atom.class === 'open' && atom.sub + atom.sup === '' && frames.length <= BRACKET_DEPTH)
+      frames.push({ bracket: atom, inside: [] });
+    else if (atom.class === 'close' && frame.bracket) {
+      frames.pop();
+      const pair = enclose(frame.bracket.latex, frame.inside, atom.latex);
+      frames.at(-1)?.inside.push({ ...pair, sub: atom.sub, sup: atom.sup, tall: pair.tall || atom.tall });
+    } else frame.inside.push(atom);
+  }
+  const { bracket, inside } = frames.at(-1) as Frame;
+  // A brace in front of a matrix, with no closing brace: cases.
+  if (bracket?.latex === '\\{' && inside.length === 1 && inside[0]?.rows !== undefined)
+    frames.splice(-1, 1, { inside: [enclose(bracket.latex, inside, '')] });
+  return frames.flatMap((frame) => (frame.bracket ? [frame.bracket, ...frame.inside] : frame.inside));
+}
+
+function isBar({ latex, class: atomClass }: Atom): boolean {
+  return (latex === '|' || latex === '\\|') && atomClass === 'ordinary';
+}
+
+/** Makes one atom of `|x|`: a bar where a bracket can open, up to the next equal bar where one can close. */
+function pairBars(atoms: Atom[]): Atom[] {
+  if (!atoms.some(isBar)) return atoms;
+  const paired: Atom[] = [];
+  let opened = -1;
+  for (const atom of atoms) {
+    if (!isBar(atom)) {
+      paired.push(atom);
+      continue;
+    }
+    const last = paired.findLastIndex((one) => one.class !== 'blank');
+    const before = paired[last]?.class ?? 'open';
+    const open = opened < 0 ? undefined : paired[opened];
+    if (open?.latex === atom.latex && last > opened && !isSpaced(before)) {
+      const pair = enclose(open.latex, paired.splice(opened).slice(1), atom.latex);
+      paired.push({ ...pair, sub: atom.sub, sup: atom.sup, tall: pair.tall || atom.tall });
+      opened = -1;
+      continue;
+    }
+    const opens = before !== 'ordinary' && before !== 'close' && before !== 'postfix';
+    if (!open && opens && atom.sub + atom.sup === '') opened = paired.length;
+    paired.push(atom);
+  }
+  return paired;
+}
+
+function isSpaced(atomClass: AtomClass): boolean {
+  return atomClass === 'binary' || atomClass === 'relation';
+}
+
+function join(atoms: Atoms): string {
+  let latex = '';
+  let before: AtomClass | undefined;
+  let end = '';
+  let raised = false;
+  let blank = false;
+  const shown = atoms.filter((atom) => atom.class === 'blank' || atom.latex + atom.sub + atom.sup !== '');
+  shown.forEach((atom, i) => {
+    if (atom.class === 'blank') {
+      blank = latex !== '';
+      return;
+    }
+    const written = (atom.latex === '' ? '{}' : atom.latex) + atom.sub + atom.sup;
+    if (atom.class === 'postfix') {
+      // LaTeX allows one superscript on one base; primes join a superscript that comes after them.
+      latex += raised || latex === '' ? `{}${written}` : written;
+      raised ||= atom.latex.startsWith('^');
+      before ??= 'ordinary';
+      end = written;
+      blank = false;
+      return;
+    }
+    const atomClass = classIn(atom.class, before, nextClass(shown, i));
+    const space = latex !== '' && (isSpace(before, atomClass, atom) || (blank && isSpaceKept(before, atomClass)));
+    latex += space || runsOn(end, written) ? ` ${written}` : written;
+    before = atomClass;
+    end = written;
+    raised = atom.sup !== '';
+    blank = false;
+  });
+  return latex;
+}
+
+function nextClass(atoms: Atoms, index: number): AtomClass | undefined {
+  for (let i = index + 1; i < atoms.length; i++) if (atoms[i]?.class !== 'blank') return atoms[i]?.class;
+  return undefined;
+}
+
+/** A sign such as `-` with no operand on one of its sides is no binary operator (The TeXbook, appendix G, rules 5 and 6). */
+function classIn(atomClass: AtomClass, before: AtomClass | undefined, after: AtomClass | undefined): AtomClass {
+  if (atomClass !== 'binary') return atomClass;
+  const left = before === 'ordinary' || before === 'close';
+  const right = after !== undefined && after !== 'relation' && after !== 'close' && after !== 'punctuation';
+  return left && right ? 'binary' : 'ordinary';
+}
+
+/** Whether two neighbours get a space (The TeXbook, chapter 18, as one width). */
+function isSpace(before: AtomClass | undefined, atomClass: AtomClass, atom: Atom): boolean {
+  if (before === undefined || before === 'open' || atomClass === 'close' || atomClass === 'punctuation') return false;
+  if (before === 'relation' && atomClass === 'relation') return false;
+  if (isSpaced(before) || isSpaced(atomClass) || before === 'punctuation') return true;
+  if (before === 'operator') return !atom.fence && atomClass !== 'open';
+  return atomClass === 'operator';
+}
+
+/** Whether a space of the source is kept: not beside a bracket or before a comma. */
+function isSpaceKept(before: AtomClass | undefined, atomClass: AtomClass): boolean {
+  return before !== 'open' && atomClass !== 'close' && atomClass !== 'punctuation';
+}
+
+/** Whether a letter would continue the name of the command before it. */
+function runsOn(before: string, after: string): boolean {
+  return /\\[A-Za-z]+$/.test(before) && /^[A-Za-z]/.test(after);
+}
+
+function concat(before: string, after: string): string {
+  return runsOn(before, after) ? `${before} ${after}` : before + after;
+}
