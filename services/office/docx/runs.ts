@@ -16,7 +16,7 @@ import {
   pictureMarkup,
 } from '../drawing.ts';
 import { InlineText, linkTarget, type RunFormat } from '../inline.ts';
-import { latexOf, mathMarkup } from '../math.ts';
+import { formulaMarkup, ommlLatex } from '../omml.ts';
 import type { OpcPackage } from '../opc.ts';
 import { runFormat, type Styles, settingOf, toggle } from './styles.ts';
 import { symbolCharacter } from './symbols.ts';
@@ -92,10 +92,11 @@ export class RunReader {
         this.readChildren(element, hyperlinkOf(attribute(element, 'instr') ?? '') ?? href);
         break;
       case 'oMathPara':
-        for (const math of childElements(element, 'oMath')) this.content.inline.markup(mathMarkup(latexOf(math), true));
+        for (const math of childElements(element, 'oMath'))
+          this.content.inline.markup(formulaMarkup(ommlLatex(math), true));
         break;
       case 'oMath':
-        this.content.inline.markup(mathMarkup(latexOf(element), false));
+        this.content.inline.markup(formulaMarkup(ommlLatex(element), false));
         break;
       case 'del':
       case 'moveFrom':

@@ -328,14 +328,27 @@ export class OdfContent {
   }
 }
 
-/** MathML without prefixes and attributes; the renderer makes LaTeX of it. */
+const MATH_ATTRIBUTES = [
+  'display',
+  'mathvariant',
+  'stretchy',
+  'fence',
+  'open',
+  'close',
+  'separators',
+  'linethickness',
+  'bevelled',
+  'accent',
+  'notation',
+];
+
+/** MathML without prefixes, and with the attributes that change its meaning; the renderer writes it as LaTeX. */
 function mathMl(element: XmlElement): string {
   if (element.local === 'annotation' || element.local === 'annotation-xml') return '';
   const inside = element.children
     .map((child) => (typeof child === 'string' ? escapeHtml(child) : mathMl(child)))
     .join('');
-  const kept = ['display', 'stretchy', 'fence', 'open', 'close', 'linethickness', 'accent']
-    .map((name) => [name, attribute(element, name)] as const)
+  const kept = MATH_ATTRIBUTES.map((name) => [name, attribute(element, name)] as const)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}="${escapeHtml(value ?? '')}"`)
     .join('');

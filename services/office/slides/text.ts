@@ -9,7 +9,7 @@ import {
 } from '#shared/readers/xml.ts';
 import type { Flow } from '../flow.ts';
 import { InlineText, linkTarget, type RunFormat } from '../inline.ts';
-import { latexOf, mathMarkup } from '../math.ts';
+import { formulaMarkup, ommlLatex } from '../omml.ts';
 import type { OpcPackage } from '../opc.ts';
 
 const FALSE = new Set(['0', 'false', 'off']);
@@ -53,7 +53,7 @@ function readRuns(opc: OpcPackage, part: string, parent: XmlElement, inline: Inl
       case 'Choice':
         for (const math of descendants(element, 'oMath')) {
           const display = descendants(element, 'oMathPara').length > 0;
-          inline.markup(mathMarkup(latexOf(math), display));
+          inline.markup(formulaMarkup(ommlLatex(math), display));
         }
         break;
       default:
