@@ -79,7 +79,7 @@ test('formulas are LaTeX: alone with limits, scripts, a fraction and their numbe
   const [drafts = []] = await draftPages('formulas.pdf');
   assert.deepEqual(
     drafts.flatMap((draft) => (draft.kind === 'formula' ? [draft.latex] : [])),
-    ['\\lambda_{n} = \\sum_{k =1}^{n} x_{k}^{2} + \\frac{a}{b} \\tag{1}'],
+    ['\\lambda_{n} = \\sum_{k = 1}^{n} x_{k}^{2} + \\frac{a}{b} \\tag{1}'],
   );
   const inline = drafts.flatMap((draft) => (draft.kind === 'text' ? [draft.html] : [])).join(' ');
   assert.match(inline, /in books, so that the whole of them is/);

@@ -1,8 +1,12 @@
 // Writes words that stand as a formula in LaTeX: fractions by their bars, limits, roots, and scripts by size and baseline.
 // Formulas made by hand that need its rules: latex.test.ts.
+import type { Atom } from '#shared/document/formula/atom.ts';
+import { BLANK } from '#shared/document/formula/atom.ts';
+import { fraction, root, scripts } from '#shared/document/formula/builder.ts';
+import { writeLatex } from '#shared/document/formula/latex.ts';
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
-import { isLargeOperator, latexSymbol } from './latex-symbols.ts';
+import { isLargeOperator, wordAtoms } from './latex-symbols.ts';
 
 /** A script is smaller than this share of its base, and shifted by this share of it. */
 const SCRIPT_SIZE = 0.87;
@@ -13,7 +17,10 @@ const BAR_REACH = 2.6;
 const MAX_DEPTH = 8;
 
 interface Piece {
-  latex: string;
+  atoms: Atom[];
+  /** The text at its left and its right edge; '' for a fraction, a root, or scripts. */
+  starts: string;
+  ends: string;
   box: Box;
   baseline: number;
   size: number;
@@ -27,7 +34,9 @@ export function formulaLatex(words: readonly Word[], bars: readonly Ruling[]): s
   const pieces = words.map((word): Piece => {
     const large = isLargeOperator(word);
     return {
-      latex: latexSymbol(word),
+      atoms: wordAtoms(word),
+      starts: word.text,
+      ends: word.text,
       box: word.box,
       baseline: word.baseline,
       size: word.style.size,
@@ -35,17 +44,7 @@ export function formulaLatex(words: readonly Word[], bars: readonly Ruling[]): s
       root: /√$/.test(word.text),
     };
   });
-  return tidy(build(foldBars(pieces, bars), 0));
-}
-
-function tidy(latex: string): string {
-  return latex
-    .replace(/\s+/g, ' ')
-    .replace(/ ([_^}])/g, '$1')
-    .replace(/ ?([()[\],/|!;]) ?/g, '$1')
-    .replace(/,(?=\S)/g, ', ')
-    .replace(/\{ /g, '{')
-    .trim();
+  return writeLatex(build(foldBars(pieces, bars), 0));
 }
 
 /** Fractions and roots become one piece each, the narrowest bar first, so that the wider ones hold them. */
@@ -62,19 +61,21 @@ function foldBars(pieces: readonly Piece[], bars: readonly Ruling[]): Piece[] {
     const below = under.filter((piece) => piece.baseline > bar.at + piece.size * 0.1);
     if (below.length === 0) continue;
     const size = Math.max(...below.map((piece) => piece.size));
-    const root = rest.find(
+    const radical = rest.find(
       (piece) => piece.root && Math.abs(piece.box.x1 - bar.start) < size * 0.4 && !below.includes(piece),
     );
-    const inner = root ? below : above.length > 0 ? [...above, ...below] : [];
+    const inner = radical ? below : above.length > 0 ? [...above, ...below] : [];
     if (inner.length === 0) continue;
-    const taken = new Set(root ? [root, ...inner] : inner);
-    const latex = root ? `\\sqrt{${build(below, 1)}}` : `\\frac{${build(above, 1)}}{${build(below, 1)}}`;
+    const taken = new Set(radical ? [radical, ...inner] : inner);
+    const atoms = radical ? root(build(below, 1)) : fraction(build(above, 1), build(below, 1));
     const main = Math.max(...inner.map((piece) => piece.size));
     rest = rest.filter((piece) => !taken.has(piece));
     rest.push({
-      latex,
+      atoms,
+      starts: '',
+      ends: '',
       box: boundingBox([...taken].map((piece) => piece.box)),
-      baseline: root ? mainBaseline(below) : bar.at + main * 0.25,
+      baseline: radical ? mainBaseline(below) : bar.at + main * 0.25,
       size: main,
       large: false,
       root: false,
@@ -94,51 +95,64 @@ function mainBaseline(pieces: readonly Piece[]): number {
   return sorted[sorted.length >> 1] ?? 0;
 }
 
-function build(pieces: readonly Piece[], depth: number): string {
+function build(pieces: readonly Piece[], depth: number): Atom[] {
   const sorted = [...pieces].sort((a, b) => a.box.x0 - b.box.x0);
-  if (depth > MAX_DEPTH) return sorted.map((piece) => piece.latex).join(' ');
+  if (depth > MAX_DEPTH) return joinPieces(sorted);
   const size = mainSize(sorted);
   const baseline = mainBaseline(sorted);
   const isScript = (piece: Piece) =>
     !piece.large && piece.size < size * SCRIPT_SIZE && Math.abs(piece.baseline - baseline) > size * SCRIPT_SHIFT;
-  let scripts = sorted.filter(isScript);
-  const out: string[] = [];
+  let loose = sorted.filter(isScript);
   const limits = new Map<Piece, { above: Piece[]; below: Piece[] }>();
   for (const operator of sorted.filter((piece) => piece.large)) {
-    const above = limitOf(operator, scripts, (piece) => piece.baseline < baseline - size * 0.55);
-    const below = limitOf(operator, scripts, (piece) => piece.baseline > baseline + size * 0.35);
+    const above = limitOf(operator, loose, (piece) => piece.baseline < baseline - size * 0.55);
+    const below = limitOf(operator, loose, (piece) => piece.baseline > baseline + size * 0.35);
     limits.set(operator, { above, below });
     const taken = new Set([...above, ...below]);
-    scripts = scripts.filter((piece) => !taken.has(piece));
+    loose = loose.filter((piece) => !taken.has(piece));
   }
   const isLimit = new Set([...limits.values()].flatMap(({ above, below }) => [...above, ...below]));
-  const isLoose = new Set(scripts);
-  for (let n = 0; n < sorted.length; n++) {
-    const piece = sorted[n] as Piece;
-    if (isLimit.has(piece)) continue;
+  const rest = sorted.filter((piece) => !isLimit.has(piece));
+  const isLoose = new Set(loose);
+  const out: Piece[] = [];
+  for (let n = 0; n < rest.length; n++) {
+    const piece = rest[n] as Piece;
     if (!isLoose.has(piece)) {
       const limit = limits.get(piece);
-      out.push(piece.latex + (limit ? scriptsLatex(limit.above, limit.below, depth) : ''));
+      out.push(limit ? withScripts(piece, limit.above, limit.below, depth) : piece);
       continue;
     }
-    const up: Piece[] = [];
-    const down: Piece[] = [];
-    for (; n < sorted.length; n++) {
-      const script = sorted[n] as Piece;
-      if (isLimit.has(script)) continue;
-      if (!isLoose.has(script)) break;
-      (script.baseline < baseline ? up : down).push(script);
-    }
-    n--;
-    out.push(scriptsLatex(up, down, depth));
+    let end = n;
+    while (end < rest.length && isLoose.has(rest[end] as Piece)) end++;
+    const run = rest.slice(n, end);
+    const up = run.filter((script) => script.baseline < baseline);
+    const down = run.filter((script) => script.baseline >= baseline);
+    out.push(withScripts(out.pop() ?? { ...piece, atoms: [] }, up, down, depth));
+    n = end - 1;
   }
-  return out.join(' ');
+  return joinPieces(out);
 }
 
-function scriptsLatex(up: readonly Piece[], down: readonly Piece[], depth: number): string {
-  const primes = up.every((piece) => /^'+$/.test(piece.latex));
-  const above = primes ? up.map((piece) => piece.latex).join('') : `^{${build(up, depth + 1)}}`;
-  return (down.length === 0 ? '' : `_{${build(down, depth + 1)}}`) + above;
+/** Scripts belong to the last sign of a word. */
+function withScripts(piece: Piece, up: readonly Piece[], down: readonly Piece[], depth: number): Piece {
+  if (up.length === 0 && down.length === 0) return piece;
+  const sub = down.length === 0 ? [] : build(down, depth + 1);
+  const sup = up.length === 0 ? [] : build(up, depth + 1);
+  return { ...piece, ends: '', atoms: [...piece.atoms.slice(0, -1), ...scripts(piece.atoms.slice(-1), sub, sup)] };
+}
+
+/** The atoms of pieces in a row, with a space between a word or a number and what stands beside it. */
+function joinPieces(pieces: readonly Piece[]): Atom[] {
+  return pieces.flatMap((piece, n) => {
+    const before = pieces[n - 1];
+    return before && areApart(before.ends, piece.starts) ? [BLANK, ...piece.atoms] : piece.atoms;
+  });
+}
+
+function areApart(before: string, after: string): boolean {
+  if (!/(?:^|[\p{L}\p{N}])$/u.test(before) || !/^(?:$|[\p{L}\p{N}])/u.test(after)) return false;
+  const isWord = /[\p{L}\p{N}]{2}$/u.test(before) || /^[\p{L}\p{N}]{2}/u.test(after);
+  return isWord || (/\p{N}$/u.test(before) && /^\p{N}/u.test(after));
 }
 
 /** The small type that stands above or below an operator, with what runs on from it to both sides. */
