@@ -1,168 +1,179 @@
-// Shows numbers as the digit placeholders of a spreadsheet's number format ask: grouping, decimals, exponents, fractions (ECMA-376-1, 18.8.31).
+// Writes numbers with the digit placeholders of a number format: grouping, decimals and exponents (ECMA-376-1, 18.8.31).
 import type { Section, Token } from './format-code.ts';
+import { fractionWriter } from './fraction-format.ts';
 
-/** A number as the General format gives it: up to 15 significant digits, no exponent for everyday sizes. */
+/** Spreadsheets keep this many significant digits. */
+const SIGNIFICANT_DIGITS = 15;
+const MAX_DECIMALS = 30;
+
+/** A number in the General format: up to 15 significant digits, with an exponent only if it is very large or very small. */
 export function generalNumber(value: number): string {
   if (!Number.isFinite(value)) return String(value);
-  const rounded = Number(value.toPrecision(15));
+  const rounded = Number(value.toPrecision(SIGNIFICANT_DIGITS));
   const size = Math.abs(rounded);
   if (rounded !== 0 && (size >= 1e21 || size < 1e-9)) return rounded.toExponential().replace('e', 'E');
   return size < 1e-6 && rounded !== 0 ? rounded.toFixed(15).replace(/0+$/, '') : String(rounded);
 }
 
-function group(digits: string): string {
-  return digits.replace(/\B(?=(?:\d{3})+$)/g, ',');
+/**
+ * Writes numbers with a section that has no date tokens.
+ * @param signed whether a minus sign is written for a negative number; a section for negatives has its own sign
+ */
+export function numberWriter({ tokens }: Section): (value: number, signed: boolean) => string {
+  if (!tokens.some((token) => token.kind === 'digits'))
+    return (value, signed) => formatWithoutDigits(tokens, value, signed);
+  if (tokens.some((token) => token.kind === 'slash')) return fractionWriter(tokens);
+  const places = findPlaces(tokens);
+  return (value, signed) => {
+    const rounded = roundToPlaces(Math.abs(value), places, places.exponent < tokens.length);
+    const negative = signed && value < 0 && /[1-9]/.test(rounded.whole + rounded.decimals);
+    return (negative ? '-' : '') + assemble(tokens, places, rounded);
+  };
 }
 
-/** The nearest fraction with a denominator of at most so many digits, by continued fractions. */
-function nearestFraction(value: number, maximum: number): [number, number] {
-  let [h1, h0, k1, k0] = [1, 0, 0, 1];
-  let rest = value;
-  for (let i = 0; i < 24; i++) {
-    const whole = Math.floor(rest);
-    const [h, k] = [whole * h1 + h0, whole * k1 + k0];
-    if (k > maximum) break;
-    [h0, h1, k0, k1] = [h1, h, k1, k];
-    if (rest - whole < 1e-10) break;
-    rest = 1 / (rest - whole);
-  }
-  return [h1, k1];
+function formatWithoutDigits(tokens: readonly Token[], value: number, signed: boolean): string {
+  const sign = signed && value < 0 && tokens.some((token) => token.kind === 'general') ? '-' : '';
+  const parts = tokens.map((token) => {
+    if (token.kind === 'literal') return token.text;
+    if (token.kind === 'general') return generalNumber(Math.abs(value));
+    if (token.kind === 'text') return generalNumber(value);
+    return token.kind === 'percent' ? '%' : '';
+  });
+  return sign + parts.join('');
 }
 
-function formatFraction(section: Section, value: number): string {
-  const slash = section.tokens.findIndex((token) => token.kind === 'slash');
-  const after = section.tokens.slice(slash + 1).find((token) => token.kind === 'digits' || token.kind === 'literal');
-  const mixed = section.tokens.slice(0, slash).filter((token) => token.kind === 'digits').length > 1;
-  const fixed =
-    after?.kind === 'literal'
-      ? Number(
-          section.tokens
-            .slice(slash + 1)
-            .map((token) => (token.kind === 'literal' ? token.text : ''))
-            .join(''),
-        )
-      : 0;
-  const size = Math.abs(value);
-  let whole = mixed ? Math.floor(size) : 0;
-  const maximum = 10 ** (after?.kind === 'digits' ? after.text.length : 1) - 1;
-  let [over, under] = fixed > 0 ? [Math.round((size - whole) * fixed), fixed] : nearestFraction(size - whole, maximum);
-  if (mixed && over === under && over > 0) [whole, over, under] = [whole + 1, 0, 1];
-  const sign = value < 0 ? '-' : '';
-  if (over === 0) return `${sign}${whole}`;
-  return `${sign}${mixed && whole > 0 ? `${whole} ` : ''}${over}/${under}`;
+/** Where the parts of a number stand among the tokens of its section, and how its value is scaled. */
+interface Places {
+  /** Index of the first token behind the integer digits. */
+  integerEnd: number;
+  /** Index of the exponent; the number of tokens if there is none. */
+  exponent: number;
+  integerPattern: string;
+  decimalPattern: string;
+  /** A comma between integer digits groups them by thousands. */
+  grouped: boolean;
+  /** Each `%` multiplies the value by 100. */
+  percents: number;
+  /** Each comma behind the digits divides the value by 1,000. */
+  thousands: number;
 }
 
-/** A number by a section without date tokens; `signed` where the section does not show the sign itself. */
-export function formatNumber(section: Section, value: number, signed: boolean): string {
-  const { tokens } = section;
-  if (tokens.some((token) => token.kind === 'slash') && tokens.some((token) => token.kind === 'digits'))
-    return formatFraction(section, value);
-  const placeholders = tokens.filter((token) => token.kind === 'digits');
-  if (placeholders.length === 0) {
-    const sign = signed && value < 0 && tokens.some((token) => token.kind === 'general') ? '-' : '';
-    return (
-      sign +
-      tokens
-        .map((token) =>
-          token.kind === 'literal'
-            ? token.text
-            : token.kind === 'general'
-              ? generalNumber(Math.abs(value))
-              : token.kind === 'percent'
-                ? '%'
-                : token.kind === 'text'
-                  ? generalNumber(value)
-                  : '',
-        )
-        .join('')
-    );
-  }
-  const firstDigit = tokens.findIndex((token) => token.kind === 'digits');
-  const lastDigit = tokens.findLastIndex((token) => token.kind === 'digits');
+function findPlaces(tokens: readonly Token[]): Places {
+  const isDigits = (token: Token | undefined): boolean => token?.kind === 'digits';
+  const firstDigit = tokens.findIndex(isDigits);
   const point = tokens.findIndex((token, i) => token.kind === 'point' && i >= firstDigit - 1);
-  const exponent = tokens.findIndex((token) => token.kind === 'exponent');
-  const integerEnd = point >= 0 ? point : exponent >= 0 ? exponent : tokens.length;
-  const isInteger = (i: number) => i < integerEnd;
-  const isExponent = (i: number) => exponent >= 0 && i > exponent;
-  const integerPattern = tokens.map((token, i) => (token.kind === 'digits' && isInteger(i) ? token.text : '')).join('');
-  const decimalPattern = tokens
-    .map((token, i) => (token.kind === 'digits' && !isInteger(i) && !isExponent(i) ? token.text : ''))
-    .join('');
-  const grouped = tokens.some((token, i) => token.kind === 'comma' && i > firstDigit && i < lastDigit && isInteger(i));
-  // Commas behind the last digit divide by a thousand each.
-  const mantissaEnd = tokens.findLastIndex((token, i) => token.kind === 'digits' && !isExponent(i));
-  let scale = 0;
-  for (let i = mantissaEnd + 1; tokens[i]?.kind === 'comma'; i++) scale++;
-  for (let i = integerEnd - 1; point >= 0 && tokens[i]?.kind === 'comma'; i--) scale++;
-  let size = Math.abs(value) / 1000 ** scale;
-  for (const token of tokens) if (token.kind === 'percent') size *= 100;
-  let power = 0;
-  if (exponent >= 0 && size > 0) {
-    const width = Math.max(1, integerPattern.length);
-    power = Math.floor(Math.log10(size));
-    power = width > 1 ? Math.floor(power / width) * width : power;
-    size /= 10 ** power;
-  }
-  const shown = roundedDecimal(size, Math.min(decimalPattern.length, 30));
+  const found = tokens.findIndex((token) => token.kind === 'exponent');
+  const exponent = found < 0 ? tokens.length : found;
+  const integerEnd = point < 0 ? exponent : point;
+  const pattern = (from: number, to: number): string =>
+    tokens.map((token, i) => (token.kind === 'digits' && i >= from && i < to ? token.text : '')).join('');
+  const lastInteger = tokens.findLastIndex((token, i) => isDigits(token) && i < integerEnd);
+  let thousands = 0;
+  const lastMantissa = tokens.findLastIndex((token, i) => isDigits(token) && i < exponent);
+  for (let i = lastMantissa + 1; tokens[i]?.kind === 'comma'; i++) thousands++;
+  for (let i = integerEnd - 1; point >= 0 && tokens[i]?.kind === 'comma'; i--) thousands++;
+  return {
+    integerEnd,
+    exponent,
+    integerPattern: pattern(0, integerEnd),
+    decimalPattern: pattern(integerEnd, exponent),
+    grouped: tokens.some((token, i) => token.kind === 'comma' && i > firstDigit && i < lastInteger),
+    percents: tokens.filter((token) => token.kind === 'percent').length,
+    thousands,
+  };
+}
+
+interface Rounded {
+  whole: string;
+  decimals: string;
+  /** The power of ten that the exponent shows. */
+  power: number;
+}
+
+function roundToPlaces(size: number, places: Places, hasExponent: boolean): Rounded {
+  const { integerPattern, decimalPattern, percents, thousands } = places;
+  const scaled = (size * 100 ** percents) / 1000 ** thousands;
+  const count = Math.min(decimalPattern.length, MAX_DECIMALS);
+  const { shown, power } = hasExponent
+    ? roundWithExponent(scaled, count, Math.max(1, integerPattern.length))
+    : { shown: roundDecimal(scaled, count), power: 0 };
   let [whole = '0', decimals = ''] = shown.split('.');
   const needed = decimalPattern.replace(/[#?]+$/, '').length;
   while (decimals.length > needed && decimals.endsWith('0')) decimals = decimals.slice(0, -1);
   const required = integerPattern.replace(/[^0]/g, '').length;
   whole = whole.replace(/^0+(?=\d)/, '').padStart(required, '0');
-  if (required === 0 && whole === '0') whole = '';
-  const digits = grouped ? group(whole) : whole;
-  const negative = signed && value < 0 && /[1-9]/.test(whole + decimals);
-  return (negative ? '-' : '') + assemble(tokens, { digits, decimals, power, integerEnd, exponent, grouped });
+  return { whole: required === 0 && whole === '0' ? '' : whole, decimals, power };
 }
 
-interface Shown {
-  digits: string;
-  decimals: string;
-  power: number;
-  integerEnd: number;
-  exponent: number;
-  grouped: boolean;
-}
-
-/** Rounded half up in decimal: what counts is what was typed (1.005), not its binary neighbour below. */
-function roundedDecimal(size: number, decimals: number): string {
-  const typed = size.toPrecision(15);
-  const scaled = typed.includes('e') ? Number.NaN : Math.round(Number(`${typed}e${decimals}`));
-  const rounded = scaled <= Number.MAX_SAFE_INTEGER ? Number(`${scaled}e-${decimals}`) : size;
-  const shown = rounded.toFixed(decimals);
-  return shown.includes('e') ? generalNumber(size) : shown;
-}
-
-/** Puts the digits where the placeholders stand; literals inside a number (phone numbers) split them from the right. */
-function assemble(tokens: Token[], { digits, decimals, power, integerEnd, exponent, grouped }: Shown): string {
-  const integerTokens = tokens.flatMap((token, i) => (token.kind === 'digits' && i < integerEnd ? [i] : []));
-  const parts = new Map<number, string>();
-  let left = digits;
-  for (let n = integerTokens.length - 1; n >= 0; n--) {
-    const index = integerTokens[n] as number;
-    const length = (tokens[index] as { text: string }).text.length;
-    const take = n === 0 || grouped ? left.length : Math.min(length, left.length);
-    parts.set(index, left.slice(left.length - take));
-    left = left.slice(0, left.length - take);
+/** @param width integer digits; with several of them the power is a multiple of their number */
+function roundWithExponent(size: number, count: number, width: number): { shown: string; power: number } {
+  if (size === 0) return { shown: roundDecimal(0, count), power: 0 };
+  let power = Math.floor(Math.floor(Math.log10(size)) / width) * width;
+  let shown = roundDecimal(size / 10 ** power, count);
+  if (Number(shown) >= 10 ** width) {
+    // Rounding has added a digit: 99.95 is 1.00E+02 and not 10.00E+01.
+    power += width;
+    shown = roundDecimal(size / 10 ** power, count);
   }
+  return { shown, power };
+}
+
+/** Rounds half up in decimal, because 1.005 was typed and not the binary number just below it. */
+function roundDecimal(size: number, count: number): string {
+  const typed = size.toPrecision(SIGNIFICANT_DIGITS);
+  if (typed.includes('e')) {
+    const fixed = size.toFixed(count);
+    return fixed.includes('e') ? generalNumber(size) : fixed;
+  }
+  const scaled = Math.round(Number(`${typed}e${count}`));
+  if (scaled <= Number.MAX_SAFE_INTEGER) return Number(`${scaled}e-${count}`).toFixed(count);
+  // More places than significant digits: nothing is rounded off.
+  const [whole = '0', decimals = ''] = typed.split('.');
+  return `${whole}.${decimals.padEnd(count, '0').slice(0, count)}`;
+}
+
+/** Puts the digits into their placeholders. Literals inside a number (phone numbers) split its digits from the right. */
+function assemble(tokens: readonly Token[], places: Places, { whole, decimals, power }: Rounded): string {
+  const { integerEnd, exponent, grouped } = places;
+  const parts = splitInteger(tokens, integerEnd, whole, grouped);
+  const hasInteger = parts.size > 0;
+  const empty = whole === '' && decimals === '';
   let text = '';
-  let decimalsLeft = decimals;
-  let written = integerTokens.length === 0 ? digits : '';
+  let left = decimals;
   tokens.forEach((token, i) => {
     if (token.kind === 'literal') text += token.text;
     else if (token.kind === 'percent') text += '%';
-    else if (token.kind === 'point') {
-      text += written + (decimals === '' ? '' : '.');
-      written = '';
-    } else if (token.kind === 'exponent') text += `E${power < 0 ? '-' : token.sign ? '+' : ''}`;
+    else if (token.kind === 'point' && i === integerEnd) text += (hasInteger ? '' : whole) + (empty ? '' : '.');
+    else if (token.kind === 'point') text += '.';
+    else if (token.kind === 'exponent') text += `E${power < 0 ? '-' : token.sign ? '+' : ''}`;
+    else if (token.kind === 'digits' && i > exponent) text += String(Math.abs(power)).padStart(token.text.length, '0');
+    else if (token.kind === 'digits' && i < integerEnd) text += parts.get(i) ?? '';
     else if (token.kind === 'digits') {
-      if (exponent >= 0 && i > exponent) text += String(Math.abs(power)).padStart(token.text.length, '0');
-      else if (i < integerEnd) text += parts.get(i) ?? '';
-      else {
-        text += decimalsLeft.slice(0, token.text.length);
-        decimalsLeft = decimalsLeft.slice(token.text.length);
-      }
+      text += left.slice(0, token.text.length);
+      left = left.slice(token.text.length);
     }
   });
+  return text;
+}
+
+/** The integer digits of each token, by its index; the first token takes all that the others have no placeholder for. */
+function splitInteger(tokens: readonly Token[], end: number, whole: string, grouped: boolean): Map<number, string> {
+  const indexes = tokens.flatMap((token, i) => (token.kind === 'digits' && i < end ? [i] : []));
+  const parts = new Map<number, string>();
+  let left = whole.length;
+  for (const index of indexes.reverse()) {
+    const token = tokens[index];
+    const width = token?.kind === 'digits' ? token.text.length : 0;
+    const from = index === indexes.at(-1) ? 0 : Math.max(0, left - width);
+    parts.set(index, grouped ? groupDigits(whole, from, left) : whole.slice(from, left));
+    left = from;
+  }
+  return parts;
+}
+
+/** Digits `from` to `to` of an integer, with its commas. */
+function groupDigits(whole: string, from: number, to: number): string {
+  let text = '';
+  for (let i = from; i < to; i++) text += (i > 0 && (whole.length - i) % 3 === 0 ? ',' : '') + whole.charAt(i);
   return text;
 }

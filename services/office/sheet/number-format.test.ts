@@ -1,3 +1,4 @@
+// Checks the text that number formats show, by values that Excel, LibreOffice, SSF and numfmt agree on.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generalNumber } from './decimal-format.ts';
@@ -36,14 +37,55 @@ const cases: [code: string, value: number, shown: string][] = [
   ['mm:ss.0', 0.0007, '01:00.5'],
   ['[h]:mm', 1.5, '36:00'],
   ['yyyy-mm-dd', 1, '1900-01-01'],
+  // Rounding adds a digit.
+  ['0.00E+00', 99.995, '1.00E+02'],
+  ['0E+0', 999.5, '1E+3'],
+  ['##0.0E+0', 999.9999, '1.0E+3'],
+  ['000.0E+00', 999.9999, '001.0E+03'],
+  ['0.0E+0', 0, '0.0E+0'],
+  ['0.0000000000', -1234567.891, '-1234567.8910000000'],
+  // The decimal point is shown without decimals too.
+  ['0.#', 12, '12.'],
+  ['0.', 12, '12.'],
+  ['#.##%', 0.5, '50.%'],
+  ['#.##', 0, ''],
+  // Fractions.
+  ['# ??/100', 0.5, '50/100'],
+  ['# ?/10', 2.5, '2 5/10'],
+  ['# ?/16', 1.5, '1 8/16'],
+  ['0/100', 0.5, '50/100'],
+  ['0 ?/?', 0.5, '0 1/2'],
+  ['#,##0 ?/?', 1234.5, '1,234 1/2'],
+  ['?/?', 0, '0/1'],
+  ['# ?/?', 0, '0'],
+  ['# ?/?', 0.9999, '1'],
+  ['# ?/?;(# ?/?)', -1.5, '(1 1/2)'],
+  ['"L "# ?/?" in"', -1.5, '-L 1 1/2 in'],
+  // Literals between digits.
+  ['#,##0"."00', 123.456, '1.23'],
+  ['#,##0"."00', 1234567, '1,234,5.67'],
+  ['(000) 000-0000', 1234567, '(000) 123-4567'],
+  ['000 000', 1234567, '1234 567'],
+  // The first days of the 1900 system, with the leap day that did not exist.
+  ['yyyy-mm-dd', 0, '1900-01-00'],
+  ['d-mmm-yy', 0.75, '0-Jan-00'],
+  ['yyyy-mm-dd', 60.5, '1900-02-29'],
+  ['dddd, mmmm d, yyyy', 59, 'Tuesday, February 28, 1900'],
+  ['ddd', 61, 'Thu'],
+  ['yyyy-mm-dd', 45418.999999, '2024-05-06'],
+  ['yyyy-mm-dd hh:mm', 45418.999999, '2024-05-07 00:00'],
+  ['mmmmmm', 45418, 'May'],
+  ['mmmmm', 45418, 'M'],
+  ['bbbb', 45418, '2567'],
 ];
 
 for (const [code, value, shown] of cases)
   test(`${code} shows ${value} as ${shown}`, () => assert.equal(compileFormat(code, false)(value), shown));
 
-test('days of the 1904 epoch', () => assert.equal(compileFormat('yyyy-mm-dd', true)(43956), '2024-05-06'));
+test('counts days from 1904-01-01 in a workbook of the 1904 system', () =>
+  assert.equal(compileFormat('yyyy-mm-dd', true)(43956), '2024-05-06'));
 
-test('codes that make no sense still show a number', () => {
+test('shows a number for codes that make no sense', () => {
   for (const code of ['[', '"', '\\', '[$', ';;;;;', '0.0.0.0', '#'.repeat(2_000), 'y'.repeat(500), '*'])
     assert.equal(typeof compileFormat(code, false)(-1234.5), 'string');
   assert.equal(generalNumber(Number.NaN), 'NaN');

@@ -1,6 +1,6 @@
 // Shows numbers as their cells do: the number format codes of spreadsheets (ECMA-376-1, 18.8.31), compiled once a style.
-import { formatDate } from './date-format.ts';
-import { formatNumber, generalNumber } from './decimal-format.ts';
+import { dateWriter } from './date-format.ts';
+import { generalNumber, numberWriter } from './decimal-format.ts';
 import { CODE_LENGTH, compileSection, type Section, splitSections } from './format-code.ts';
 
 /** Formats that files name by number only (18.8.30); 14 and 22 follow the reader's locale, so they are given as ISO 8601. */
@@ -43,26 +43,44 @@ export const BUILT_IN: Record<number, string> = {
   49: '@',
 };
 
-/** Shows a value; dates count days from the workbook's epoch. */
+/** The text that a cell shows for a value; dates count days from the epoch of the workbook. */
 export type NumberFormat = (value: number) => string;
 
-/** Compiles a format code. Never throws; a code that makes no sense shows numbers as General does. */
+interface CompiledSection {
+  condition: Section['condition'];
+  write: (value: number, signed: boolean) => string;
+}
+
+/** Compiles a format code. Never throws: a code that makes no sense shows numbers as General does. */
 export function compileFormat(code: string, date1904: boolean): NumberFormat {
   const trimmed = code.trim();
   if (trimmed === '' || trimmed.length > CODE_LENGTH || /^general$/i.test(trimmed) || trimmed === '@')
     return generalNumber;
-  const sections = splitSections(trimmed).map(compileSection);
-  const numeric = sections.slice(0, 3);
+  const sections = splitSections(trimmed)
+    .slice(0, 3)
+    .map((text): CompiledSection => {
+      const section = compileSection(text);
+      if (section.date) return { condition: section.condition, write: dateWriter(section, date1904) };
+      const write = numberWriter(section);
+      return {
+        condition: section.condition,
+        write: (value, signed) => write(value, signed).replace(/\s+/g, ' ').trim(),
+      };
+    });
   return (value) => {
-    const { section, signed } = choose(numeric, value);
-    if (!section) return generalNumber(value);
-    if (section.date) return formatDate(section, value, date1904);
-    return formatNumber(section, value, signed).replace(/\s+/g, ' ').trim();
+    const { section, signed } = chooseSection(sections, value);
+    return section ? section.write(value, signed) : generalNumber(value);
   };
 }
 
-/** Positive; negative; zero - unless conditions say otherwise. A section of its own for negatives shows its own sign. */
-function choose(sections: Section[], value: number): { section: Section | undefined; signed: boolean } {
+/**
+ * The section that a value is written with. Without conditions the sections are for positive, negative and zero values.
+ * `signed` is false if the section writes the sign of a negative value itself.
+ */
+function chooseSection(
+  sections: readonly CompiledSection[],
+  value: number,
+): { section: CompiledSection | undefined; signed: boolean } {
   const [first, second, third] = sections;
   if (sections.some((section) => section.condition)) {
     const section = sections.find((one) => one.condition?.(value)) ?? sections.find((one) => !one.condition) ?? first;
