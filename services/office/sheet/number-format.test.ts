@@ -80,7 +80,7 @@ const cases: [code: string, value: number, shown: string][] = [
 ];
 
 for (const [code, value, shown] of cases)
-  test(`${code} shows ${value} as ${shown}`, () => assert.equal(compileFormat(code, false)(value), shown));
+  test(`${code} shows ${value} as ${JSON.stringify(shown)}`, () => assert.equal(compileFormat(code, false)(value), shown));
 
 test('counts days from 1904-01-01 in a workbook of the 1904 system', () =>
   assert.equal(compileFormat('yyyy-mm-dd', true)(43956), '2024-05-06'));
