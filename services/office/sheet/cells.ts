@@ -1,0 +1,174 @@
+// Streams the XML of one sheet into rows of cells with the texts that they show (ECMA-376-1, 18.3.1).
+import { localName, readXml } from '#shared/readers/xml.ts';
+import { generalNumber } from './decimal-format.ts';
+import type { NumberFormat } from './number-format.ts';
+import { decodeControls } from './shared-strings.ts';
+import type { CellBudget, MergedRange, SheetRow } from './sheet.ts';
+
+const MAX_COLUMNS = 16_384;
+const MAX_ROWS = 1_048_576;
+
+/** The data that all sheets of a workbook share. */
+export interface Book {
+  strings: string[];
+  /** The number format for each style index. */
+  formats: NumberFormat[];
+  budget: CellBudget;
+}
+
+interface Cells {
+  rows: SheetRow[];
+  merges: MergedRange[];
+  /** Each linked range with the relationship id of its hyperlink. */
+  links: [MergedRange, string][];
+  /** The relationship id of the drawing part. */
+  drawing?: string;
+}
+
+/** The zero-based position of a reference such as `BC23`; undefined for any other text, or outside the largest sheet. */
+function parseReference(reference: string | undefined): { row: number; column: number } | undefined {
+  const match = /^\$?([A-Za-z]{1,3})\$?(\d{1,7})$/.exec(reference ?? '');
+  if (!match?.[1]) return undefined;
+  let column = 0;
+  for (const letter of match[1].toUpperCase()) column = column * 26 + letter.charCodeAt(0) - 64;
+  const row = Number(match[2]);
+  return column <= MAX_COLUMNS && row >= 1 && row <= MAX_ROWS ? { row: row - 1, column: column - 1 } : undefined;
+}
+
+function parseRange(range: string | undefined): MergedRange | undefined {
+  const [from, to] = (range ?? '').split(':');
+  const start = parseReference(from);
+  const end = parseReference(to ?? from);
+  return start && end ? { top: start.row, left: start.column, bottom: end.row, right: end.column } : undefined;
+}
+
+class CellReader {
+  readonly cells: Cells = { rows: [], merges: [], links: [] };
+  readonly #book: Book;
+  #row: SheetRow | undefined;
+  #nextRow = 0;
+  #column = -1;
+  #type = '';
+  #style = 0;
+  #value = '';
+  /** Whether the reader is inside the value of a cell. */
+  #inValue = false;
+  /** The number of open phonetic hints, whose text is not shown. */
+  #hidden = 0;
+  #sorted = true;
+
+  constructor(book: Book) {
+    this.#book = book;
+  }
+
+  open(name: string, attributes: Record<string, string>): void {
+    switch (localName(name)) {
+      case 'row': {
+        const index = Number(attributes.r ?? this.#nextRow + 1) - 1;
+        this.#row = { index: index >= 0 && index < MAX_ROWS ? index : this.#nextRow, cells: [] };
+        this.#nextRow = this.#row.index + 1;
+        this.#column = -1;
+        break;
+      }
+      case 'c':
+        this.#column = parseReference(attributes.r)?.column ?? this.#column + 1;
+        this.#type = attributes.t ?? '';
+        this.#style = Number(attributes.s ?? 0);
+        this.#value = '';
+        break;
+      case 'v':
+      case 't':
+        this.#inValue = this.#hidden === 0;
+        break;
+      case 'rPh':
+        this.#hidden++;
+        break;
+      case 'mergeCell': {
+        const range = parseRange(attributes.ref);
+        if (range) this.cells.merges.push(range);
+        break;
+      }
+      case 'hyperlink': {
+        const range = parseRange(attributes.ref);
+        const id = attributes['r:id'];
+        if (range && id !== undefined) this.cells.links.push([range, id]);
+        break;
+      }
+      case 'drawing':
+        if (attributes['r:id'] !== undefined) this.cells.drawing = attributes['r:id'];
+        break;
+      default:
+        break;
+    }
+  }
+
+  text(chunk: string): void {
+    if (this.#inValue) this.#value += chunk;
+  }
+
+  close(name: string): void {
+    switch (localName(name)) {
+      case 'v':
+      case 't':
+        this.#inValue = false;
+        break;
+      case 'rPh':
+        this.#hidden--;
+        break;
+      case 'c':
+        this.#endCell();
+        break;
+      case 'row':
+        if (this.#row && this.#row.cells.length > 0) this.cells.rows.push(this.#row);
+        this.#row = undefined;
+        break;
+      default:
+        break;
+    }
+  }
+
+  #endCell(): void {
+    this.#book.budget.spend(1);
+    const text = this.#value === '' ? '' : this.#shownText(this.#value);
+    if (!this.#row || text.trim() === '' || this.#column >= MAX_COLUMNS) return;
+    const last = this.#row.cells.at(-1);
+    if (last && last.column >= this.#column) this.#sorted = false;
+    this.#row.cells.push({ column: this.#column, text });
+  }
+
+  #shownText(raw: string): string {
+    const { strings, formats } = this.#book;
+    switch (this.#type) {
+      case 's':
+        return strings[Number(raw)] ?? '';
+      case 'b':
+        return raw === '1' || raw === 'true' ? 'TRUE' : 'FALSE';
+      case 'd':
+        return raw.replace(/T00:00:00(?:\.0+)?Z?$/, '').replace('T', ' ');
+      case 'n':
+      case '': {
+        const value = Number(raw);
+        if (raw.trim() === '' || !Number.isFinite(value)) return raw;
+        return (formats[this.#style] ?? generalNumber)(value);
+      }
+      default:
+        return decodeControls(raw);
+    }
+  }
+
+  finish(): Cells {
+    if (!this.#sorted) for (const row of this.cells.rows) row.cells.sort((a, b) => a.column - b.column);
+    return this.cells;
+  }
+}
+
+/** Reads the cells of one sheet. @throws ParseError DOCUMENT_TOO_COMPLEX */
+export function readCells(book: Book, xml: string): Cells {
+  const reader = new CellReader(book);
+  readXml(xml, {
+    open: (name, attributes) => reader.open(name, attributes),
+    text: (chunk) => reader.text(chunk),
+    close: (name) => reader.close(name),
+  });
+  return reader.finish();
+}
