@@ -363,9 +363,9 @@ for (const [format, read] of Object.entries(READERS)) {
     formulas = await read();
   });
   Object.entries(ROWS).forEach(([name, { latex }], i) => {
-    test(`${format}: ${name}`, () => assert.equal(formulas[i], latex));
+    test(`${format}: writes ${name} as ${latex}`, () => assert.equal(formulas[i], latex));
   });
 }
 
 for (const [name, { latex, pdf }] of Object.entries(ROWS))
-  if (pdf) test(`pdf: ${name}`, () => assert.equal(formulaLatex(pdf.words, pdf.bars ?? []), latex));
+  if (pdf) test(`pdf: writes ${name} as ${latex}`, () => assert.equal(formulaLatex(pdf.words, pdf.bars ?? []), latex));

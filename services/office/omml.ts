@@ -19,12 +19,12 @@ import type { Alphabet } from '#shared/document/formula/signs.ts';
 import { attribute, childElement, childElements, descend, textContent, type XmlElement } from '#shared/readers/xml.ts';
 import { escapeHtml } from './inline.ts';
 
-/** The `m:val` of an element below, by local names; undefined if there is no such element. */
+/** The `m:val` of a descendant, by the local names on the path to it; undefined if there is none. */
 function value(element: XmlElement, ...path: string[]): string | undefined {
   return attribute(descend(element, ...path), 'val');
 }
 
-/** A flag that is present without a value is on (22.9.2.7, ST_OnOff). */
+/** Whether a flag is on. A flag without a value is on (22.9.2.7, ST_OnOff). */
 function isOn(element: XmlElement, ...path: string[]): boolean {
   return descend(element, ...path) !== undefined && !['0', 'off', 'false'].includes(value(element, ...path) ?? '');
 }
@@ -47,13 +47,13 @@ const SCRIPTS: Readonly<Record<string, Alphabet>> = {
 };
 const STYLES: Readonly<Record<string, Alphabet>> = { p: 'mathrm', b: 'mathbf', bi: 'boldsymbol' };
 
-/** @param named whether letters that stand together are the name of a function */
+/** @param named whether letters in a row are the name of a function */
 function readRun(element: XmlElement, named: boolean): Atom[] {
   const characters = childElements(element, 't').map(textContent).join('');
   if (isOn(element, 'rPr', 'nor')) return text(characters);
   const alphabet = SCRIPTS[value(element, 'rPr', 'scr') ?? ''] ?? STYLES[value(element, 'rPr', 'sty') ?? ''];
   if (!named && alphabet !== 'mathrm') return signs(characters, alphabet);
-  // Upright letters that stand together are one name.
+  // Upright letters in a row are one name.
   return (characters.match(/\p{L}{2,}|(?:\p{L}(?!\p{L})|\P{L})+/gu) ?? []).flatMap((piece) =>
     /^\p{L}{2}/u.test(piece) ? name(piece, named) : signs(piece, alphabet),
   );
@@ -84,7 +84,7 @@ function readMatrix(element: XmlElement): Atom[] {
   return matrix(childElements(element, 'mr').map((row) => childElements(row, 'e').map((cell) => readRow(cell))));
 }
 
-/** Lines of an equation array; `&` in them marks where they align (22.1.2.34). */
+/** The lines of an equation array. `&` marks the points at which they align (22.1.2.34). */
 function readEquationArray(element: XmlElement): Atom[] {
   const rows = childElements(element, 'e').map((line) => {
     const cells: Atom[][] = [[]];
@@ -97,7 +97,7 @@ function readEquationArray(element: XmlElement): Atom[] {
   return matrix(rows, 'aligned');
 }
 
-/** A character above or below: an accent, a brace or an arrow. */
+/** A body with a character above or below it: an accent, a brace or an arrow. */
 function readMark(element: XmlElement, mark: string, position: 'above' | 'below'): Atom[] {
   const body = part(element, 'e');
   const marked = accent(mark, body, position);

@@ -1,17 +1,17 @@
-// Gives formulas as LaTeX: the author's own where the markup carries it, else written from presentation MathML.
+// Finds the formulas in an HTML tree and returns their LaTeX: the author's own if the markup has it, else written from MathML.
 import type { Element } from 'domhandler';
 import { isElement, textOf, walk } from './dom.ts';
 import { localName, mathmlLatex } from './formula/mathml.ts';
 
-export interface Formula {
+interface Formula {
   latex: string;
-  /** Set on a line of its own. */
+  /** Is set on a line of its own. */
   display: boolean;
 }
 
 const TEX_ENCODING = /^(?:application\/x-tex|text\/x-tex|tex|latex|application\/x-latex)$/i;
 
-/** The formula an element stands for, or undefined where it is none (or an empty one). */
+/** The formula of an element; undefined if the element is not a formula or is empty. */
 export function formulaOf(element: Element): Formula | undefined {
   const given = element.attribs['data-latex'];
   if (given !== undefined)
@@ -53,7 +53,7 @@ function finish(latex: string, display: boolean): Formula | undefined {
   return body === '' ? undefined : { latex: body, display };
 }
 
-/** Drops what only says how MediaWiki and MathJax wrap a formula: `{\displaystyle ...}`, `\(...\)`, `$...$`. */
+/** Removes the wrappers that MediaWiki and MathJax add: `{\displaystyle ...}`, `\(...\)`, `$...$`. */
 function unwrap(latex: string): string {
   const wrapped = /^\{\\(?:displaystyle|textstyle)\s+(.*)\}$/.exec(latex)?.[1];
   if (wrapped !== undefined && bracesBalance(wrapped)) return wrapped.trim();
@@ -70,7 +70,7 @@ function bracesBalance(text: string): boolean {
   return depth === 0;
 }
 
-/** `$...$` or, on its own lines, `$$...$$`. */
+/** Markdown of a formula: `$$...$$` if it is displayed and not in a cell, else `$...$`. */
 export function formulaMarkdown(formula: Formula, cell = false): string {
   const fence = formula.display && !cell ? '$$' : '$';
   const body = cell ? formula.latex.replaceAll('|', '\\|') : formula.latex;

@@ -1,4 +1,4 @@
-// The items that formulas are built of, each with what the writer must know to set it beside others.
+// Defines the items of a formula, with the properties that the LaTeX writer needs to put them in a row.
 import type { Alphabet, AtomClass } from './signs.ts';
 
 /** One item of a formula: a letter, a number, a sign, or a finished structure such as a fraction. */
@@ -9,17 +9,17 @@ export interface Atom {
   sub: string;
   /** `^{...}`, primes, or ''. */
   sup: string;
-  /** Contains something taller than a line, so that brackets around it must grow. */
+  /** Is taller than a line of text, so that brackets around it must grow. */
   tall: boolean;
-  /** Sets scripts below and above, not behind. */
+  /** Sets its scripts below and above, as a sum does. */
   limits?: boolean;
-  /** A fraction takes braces before it takes scripts: `{\frac{a}{b}}^{2}`. */
+  /** Is a fraction, which needs braces to get scripts: `{\frac{a}{b}}^{2}`. */
   fraction?: boolean;
   /** Begins with an opening bracket. */
   fence?: boolean;
   /** The name of a function that LaTeX has no command for. */
   name?: string;
-  /** The alphabet and the letters of a styled letter, to which the next one of the same alphabet is added. */
+  /** The alphabet and the letters of styled letters. Letters of the same alphabet in a row become one atom. */
   styled?: { alphabet: Alphabet; letters: string };
   /** The rows of a matrix, without their environment. */
   rows?: string;

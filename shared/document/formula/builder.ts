@@ -1,4 +1,4 @@
-// Builds formulas out of atoms, so that Office Math, MathML and words on a PDF page get the same LaTeX.
+// Builds the parts of a formula (fraction, root, scripts, ...), so that all input formats get the same LaTeX.
 import { type Atom, type Atoms, atom, BLANK } from './atom.ts';
 import { enclose, pairDelimiters, writeLatex } from './latex.ts';
 import { type Alphabet, accentCommand, alphabetLetter, functionCommand, signOf, takesLimits } from './signs.ts';
@@ -8,10 +8,10 @@ const isTall = (...parts: Atoms[]): boolean => parts.some((atoms) => atoms.some(
 /** A grouped integer (`1,200`), a decimal number, a character with its combining marks, or white space. */
 const TOKEN = /\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)*|\s+|\P{M}\p{M}*|\p{M}/gu;
 
-/** A longer run of characters is text and not a formula; an atom for each of them would fill the heap. */
+/** A longer run of characters is written as text. An atom for each character would need too much heap. */
 const SIGNS_LENGTH = 10_000;
 
-/** Characters of a formula, each a sign of its own; digits in a row are one number. */
+/** The atoms of a run of characters: one for each sign and letter, and one for the digits of a number. */
 export function signs(characters: string, alphabet?: Alphabet): Atom[] {
   if (characters.length > SIGNS_LENGTH) return text(characters);
   const atoms: Atom[] = [];
@@ -29,7 +29,7 @@ export function signs(characters: string, alphabet?: Alphabet): Atom[] {
 
 const isLetter = (token: string | undefined): boolean => token !== undefined && /^\p{L}/u.test(token);
 
-/** @param alone whether no letter stands beside it: the `é` of a word is not a variable with an accent */
+/** @param alone whether no letter is next to it. In a word, `é` is a letter and not a variable with an accent. */
 function readToken(token: string, alphabet: Alphabet | undefined, alone: boolean): Atom {
   if (/^\s/.test(token)) return BLANK;
   if (/^\d/.test(token))
@@ -40,7 +40,7 @@ function readToken(token: string, alphabet: Alphabet | undefined, alone: boolean
   return atom(commands.reduce((body, command) => `${command}{${body}}`, character(letter, alphabet).latex));
 }
 
-/** A Latin or Greek letter without its marks, and the accent commands of the marks. */
+/** Splits a Latin or Greek letter into the letter and the accent commands of its marks; undefined if it has none. */
 function accentedLetter(token: string, alone: boolean): { letter: string; commands: string[] } | undefined {
   const [letter = '', ...marks] = alone || /\p{M}/u.test(token) ? token.normalize('NFD') : token;
   if (marks.length === 0 || !/[\p{Script=Latin}\p{Script=Greek}]/u.test(letter)) return undefined;
@@ -57,7 +57,7 @@ function character(token: string, given: Alphabet | undefined): Atom {
   if (alphabet !== undefined && /^[A-Za-z0-9]$/.test(letter)) return styledAtom(letter, alphabet);
   const sign = signOf(letter);
   if (sign === undefined) return atom(letter);
-  // LaTeX has no upright bold Greek: \mathbf leaves Greek letters as they are.
+  // \mathbf does not change Greek letters.
   if (/^[\u0370-\u03ff]$/.test(letter) && (alphabet === 'mathbf' || alphabet === 'boldsymbol'))
     return atom(`\\boldsymbol{${sign.latex}}`);
   const isOperator = sign.class === 'operator';
@@ -68,14 +68,14 @@ function styledAtom(letters: string, alphabet: Alphabet): Atom {
   return { ...atom(`\\${alphabet}{${letters}}`), styled: { alphabet, letters } };
 }
 
-/** One number as the source writes it, whatever it uses as decimal sign. */
+/** A number as the source writes it, with its own decimal and thousands separators. */
 export function number(text: string): Atom[] {
   return /^[\d.,]*\d$/.test(text) ? [atom(text)] : signs(text);
 }
 
 /**
  * A name in upright letters: a function that LaTeX knows, else `\mathrm{...}`.
- * @param applied the source says that the name is a function, so that `\operatorname{...}` sets the space behind it
+ * @param applied whether the source marks the name as a function. It becomes `\operatorname{...}`, which adds a space.
  */
 export function name(text: string, applied = false): Atom[] {
   const command = functionCommand(text);
@@ -85,7 +85,7 @@ export function name(text: string, applied = false): Atom[] {
   return [{ ...atom(`\\mathrm{${letters}}`), name: letters }];
 }
 
-/** The same atoms, with their last one as a function if it is a name. */
+/** Turns the last atom into a function if it is a name. */
 export function applied(atoms: Atoms): Atom[] {
   const last = atoms.at(-1);
   if (last?.name === undefined) return [...atoms];
@@ -125,7 +125,7 @@ export function root(body: Atoms, degree: Atoms = []): Atom[] {
   return [atom(`\\sqrt${option}${braced(body)}`, isTall(body, degree))];
 }
 
-/** Subscript and superscript of a base; a base of several atoms is braced. */
+/** A base with a subscript and a superscript. A base of several atoms is braced. */
 export function scripts(base: Atoms, sub: Atoms, sup: Atoms): Atom[] {
   const paired = base.length > 1 ? pairDelimiters(base) : base;
   const only = paired.length === 1 ? paired[0] : undefined;
@@ -145,7 +145,7 @@ export function scripts(base: Atoms, sub: Atoms, sup: Atoms): Atom[] {
   ];
 }
 
-/** Scripts before and behind a base, in pairs of subscript and superscript. */
+/** A base with scripts before and after it, in pairs of subscript and superscript. */
 export function multiScripts(
   base: Atoms,
   before: readonly (readonly [Atoms, Atoms])[],
@@ -160,7 +160,7 @@ export function multiScripts(
   ];
 }
 
-/** What stands right below and above a base: limits of an operator, or labels. */
+/** A base with parts below and above it: the limits of an operator, or labels. */
 export function stacked(base: Atoms, below: Atoms, above: Atoms): Atom[] {
   const only = base.length === 1 ? base[0] : undefined;
   if (only?.limits) return scripts(base, below, above);
@@ -171,7 +171,7 @@ export function stacked(base: Atoms, below: Atoms, above: Atoms): Atom[] {
   return [atom(latex, isTall(base, below, above), only?.class)];
 }
 
-/** A mark above or below a body; undefined if LaTeX has no accent for it. */
+/** A body with a mark above or below it; undefined if LaTeX has no accent for the mark. */
 export function accent(mark: string, body: Atoms, position: 'above' | 'below'): Atom[] | undefined {
   const command = accentCommand(mark, position);
   if (command === undefined) return undefined;
@@ -179,7 +179,7 @@ export function accent(mark: string, body: Atoms, position: 'above' | 'below'): 
   return [{ ...atom(latex, isTall(body)), limits: command.label }];
 }
 
-/** Brackets around parts; an empty bracket is not drawn. */
+/** Parts in brackets. An empty bracket is not drawn. */
 export function fence(open: string, parts: readonly Atoms[], separator: string, close: string): Atom[] {
   const inside = parts.flatMap((part, i) => (i === 0 ? part : [...signs(separator), ...part]));
   const latexOf = (bracket: string): string =>
@@ -189,7 +189,7 @@ export function fence(open: string, parts: readonly Atoms[], separator: string, 
   return [enclose(latexOf(open), inside, latexOf(close))];
 }
 
-/** @param environment of rows without brackets around them */
+/** A table of cells. Brackets around it change its environment (`pmatrix`, `cases`). */
 export function matrix(rows: readonly (readonly Atoms[])[], environment: 'matrix' | 'aligned' = 'matrix'): Atom[] {
   const body = rows.map((cells) => cells.map((cell) => writeLatex(cell)).join(' & ')).join(' \\\\ ');
   return [{ ...atom(`\\begin{${environment}} ${body} \\end{${environment}}`, true), rows: body }];

@@ -1,18 +1,18 @@
-// Writes the atoms of a formula as LaTeX: the spaces between them, and brackets that grow around tall contents.
+// Writes the atoms of a formula as LaTeX, with the spaces between them and with brackets that grow around tall content.
 import type { Atom, Atoms } from './atom.ts';
 import type { AtomClass } from './signs.ts';
 
-/** LaTeX without `$`: one space around relations and binary operators, none between letters. */
+/** LaTeX without `$`. Relations and binary operators have a space on both sides; letters have none between them. */
 export function writeLatex(atoms: Atoms): string {
   return join(pairDelimiters(atoms));
 }
 
-/** Makes one atom of each pair of brackets or bars with its content; one without a partner stays a sign. */
+/** Turns each pair of brackets or bars and its content into one atom. A bracket or bar without a partner stays a sign. */
 export function pairDelimiters(atoms: Atoms): Atom[] {
   return pairBars(pairBrackets(atoms));
 }
 
-/** Environments that draw the brackets around a matrix themselves (amsmath). */
+/** The amsmath environment of a matrix in brackets, by its brackets. */
 const MATRIX_ENVIRONMENTS: Readonly<Record<string, string>> = {
   '()': 'pmatrix',
   '[]': 'bmatrix',
@@ -22,7 +22,7 @@ const MATRIX_ENVIRONMENTS: Readonly<Record<string, string>> = {
   '\\{': 'cases',
 };
 
-/** One atom of a bracket, what it encloses, and a bracket; `''` for a bracket that is not drawn. */
+/** One atom for a pair of brackets and its content. The bracket `''` is not drawn. */
 export function enclose(open: string, inside: Atoms, close: string): Atom {
   const fence = { class: 'ordinary', sub: '', sup: '', fence: true } as const;
   const only = inside.length === 1 ? inside[0] : undefined;
@@ -39,7 +39,7 @@ export function enclose(open: string, inside: Atoms, close: string): Atom {
   return { ...fence, latex: `\\left${open || '.'} ${join(grown)} \\right${close || '.'}`, tall };
 }
 
-/** Brackets within brackets; deeper ones stay signs. */
+/** Pairs of brackets that are nested deeper stay signs. */
 const BRACKET_DEPTH = 64;
 
 interface Frame {
@@ -60,7 +60,7 @@ function pairBrackets(atoms: Atoms): Atom[] {
     } else frame.inside.push(atom);
   }
   const { bracket, inside } = frames.at(-1) as Frame;
-  // A brace in front of a matrix, with no closing brace: cases.
+  // An opening brace before a matrix, without a closing brace, is a case distinction.
   if (bracket?.latex === '\\{' && inside.length === 1 && inside[0]?.rows !== undefined)
     frames.splice(-1, 1, { inside: [enclose(bracket.latex, inside, '')] });
   return frames.flatMap((frame) => (frame.bracket ? [frame.bracket, ...frame.inside] : frame.inside));
@@ -70,7 +70,7 @@ function isBar({ latex, class: atomClass }: Atom): boolean {
   return (latex === '|' || latex === '\\|') && atomClass === 'ordinary';
 }
 
-/** Makes one atom of `|x|`: a bar where a bracket can open, up to the next equal bar where one can close. */
+/** Turns `|x|` into one atom. The first bar is after an operator or at the start, and the second one is after an operand. */
 function pairBars(atoms: Atom[]): Atom[] {
   if (!atoms.some(isBar)) return atoms;
   const paired: Atom[] = [];
@@ -114,7 +114,7 @@ function join(atoms: Atoms): string {
     }
     const written = (atom.latex === '' ? '{}' : atom.latex) + atom.sub + atom.sup;
     if (atom.class === 'postfix') {
-      // LaTeX allows one superscript on one base; primes join a superscript that comes after them.
+      // LaTeX allows only one superscript on a base.
       latex += raised || latex === '' ? `{}${written}` : written;
       raised ||= atom.latex.startsWith('^');
       before ??= 'ordinary';
@@ -138,7 +138,7 @@ function nextClass(atoms: Atoms, index: number): AtomClass | undefined {
   return undefined;
 }
 
-/** A sign such as `-` with no operand on one of its sides is no binary operator (The TeXbook, appendix G, rules 5 and 6). */
+/** The class of an atom in its row: `-` is not binary if an operand is missing (The TeXbook, appendix G, rules 5 and 6). */
 function classIn(atomClass: AtomClass, before: AtomClass | undefined, after: AtomClass | undefined): AtomClass {
   if (atomClass !== 'binary') return atomClass;
   const left = before === 'ordinary' || before === 'close';
@@ -146,7 +146,7 @@ function classIn(atomClass: AtomClass, before: AtomClass | undefined, after: Ato
   return left && right ? 'binary' : 'ordinary';
 }
 
-/** Whether two neighbours get a space (The TeXbook, chapter 18, as one width). */
+/** Whether a space is written between two atoms: the table of The TeXbook, chapter 18, with spaces of one width. */
 function isSpace(before: AtomClass | undefined, atomClass: AtomClass, atom: Atom): boolean {
   if (before === undefined || before === 'open' || atomClass === 'close' || atomClass === 'punctuation') return false;
   if (before === 'relation' && atomClass === 'relation') return false;
@@ -155,12 +155,12 @@ function isSpace(before: AtomClass | undefined, atomClass: AtomClass, atom: Atom
   return atomClass === 'operator';
 }
 
-/** Whether a space of the source is kept: not beside a bracket or before a comma. */
+/** Whether a space of the source is kept. It is dropped next to a bracket and before a comma. */
 function isSpaceKept(before: AtomClass | undefined, atomClass: AtomClass): boolean {
   return before !== 'open' && atomClass !== 'close' && atomClass !== 'punctuation';
 }
 
-/** Whether a letter would continue the name of the command before it. */
+/** Whether the letters of `after` would become part of the command at the end of `before`. */
 function runsOn(before: string, after: string): boolean {
   return /\\[A-Za-z]+$/.test(before) && /^[A-Za-z]/.test(after);
 }

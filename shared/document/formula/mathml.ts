@@ -1,4 +1,4 @@
-// Reads presentation MathML (MathML Core, chapter 3, and the older elements that documents still use) into a formula.
+// Reads presentation MathML into a formula: MathML Core, chapter 3, and elements of MathML 3 that documents still use.
 import type { ChildNode, Element } from 'domhandler';
 import { isElement, isText, textOf } from '../dom.ts';
 import type { Atom, Atoms } from './atom.ts';
@@ -22,7 +22,7 @@ import {
 import { writeLatex } from './latex.ts';
 import type { Alphabet } from './signs.ts';
 
-/** Values of `mathvariant` (MathML 3, 3.2.2); italic letters are the default of LaTeX. */
+/** The alphabet of each value of `mathvariant` (MathML 3, 3.2.2). Italics are absent, because they are the default of LaTeX. */
 const VARIANTS: Readonly<Record<string, Alphabet>> = {
   normal: 'mathrm',
   bold: 'mathbf',
@@ -118,7 +118,7 @@ function readElement(element: Element, inherited: Alphabet | undefined): Atom[] 
       const body = readRow(element.children, variant);
       return /\bbox\b/.test(element.attribs.notation ?? '') ? box(body) : body;
     }
-    // Only the first child is shown; the others are annotations and alternatives.
+    // Only the first child is shown.
     case 'maction':
       return part(0);
     case 'mphantom':
@@ -142,7 +142,7 @@ function readFenced(element: Element, parts: readonly Atoms[]): Atom[] {
   return fence(open.trim(), parts, separators.trim().charAt(0), close.trim());
 }
 
-/** A base, pairs of scripts behind it, and after `mprescripts` pairs of scripts before it (MathML Core, 3.4.3). */
+/** The children are the base, pairs of scripts after it, and after `mprescripts` pairs of scripts before it (MathML Core, 3.4.3). */
 function readMultiScripts(parts: readonly Element[], variant: Alphabet | undefined): Atom[] {
   const [base, ...others] = parts;
   const cut = others.findIndex((one) => localName(one) === 'mprescripts');

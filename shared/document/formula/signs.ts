@@ -1,6 +1,6 @@
-// The one table of mathematical signs: the LaTeX of each Unicode character and its spacing class.
+// Defines the LaTeX of each mathematical character of Unicode and its spacing class, for all input formats.
 
-/** Spacing classes of TeX (The TeXbook, chapter 17), plus two for this writer. */
+/** The spacing classes of TeX (The TeXbook, chapter 17) and two more. */
 export type AtomClass =
   | 'ordinary'
   | 'operator'
@@ -9,19 +9,19 @@ export type AtomClass =
   | 'open'
   | 'close'
   | 'punctuation'
-  /** A prime or a degree sign: set as a superscript of the atom before it. */
+  /** A prime or a degree sign, which is a superscript of the atom before it. */
   | 'postfix'
   /** A space that the source shows. */
   | 'blank';
 
-export interface Sign {
+interface Sign {
   latex: string;
   class: AtomClass;
 }
 
-// Source: the unicode-math table (CTAN, unicode-math-table.tex) and the operator dictionary of MathML Core, appendix B.
+// Sources: the unicode-math table (CTAN, unicode-math-table.tex) and the operator dictionary of MathML Core, appendix B.
 // The code point decides between two forms of a letter: U+03C6 is \varphi and U+03D5 is \phi, U+03B5 is \varepsilon and
-// U+03F5 is \epsilon. Commands are those that plain LaTeX, amsmath and amssymb define, so \Delta and not \increment.
+// U+03F5 is \epsilon. All commands are defined by LaTeX, amsmath or amssymb, so U+2206 is \Delta and not \increment.
 const COMMANDS: Readonly<Record<Exclude<AtomClass, 'blank'>, string>> = {
   ordinary: String.raw`
     α \alpha  β \beta  γ \gamma  δ \delta  ε \varepsilon  ϵ \epsilon  ζ \zeta  η \eta  θ \theta  ϑ \vartheta  ι \iota
@@ -59,12 +59,12 @@ const SIGNS = new Map<string, Sign>();
 for (const [name, pairs] of Object.entries(COMMANDS) as [AtomClass, string][])
   for (const [, character = '', latex = ''] of pairs.matchAll(/(\S+) (\S+)/g))
     SIGNS.set(character, { latex, class: name });
-/** Signs that Unicode has twice: micro, increment, ohm, and angle brackets. */
+/** Pairs of signs that look the same: micro and mu, increment and Delta, ohm and Omega, two kinds of angle brackets. */
 for (const [twin, letter] of ['\u00b5\u03bc', '\u2206\u0394', '\u2126\u03a9', '\u3008\u27e8', '\u3009\u27e9'])
   SIGNS.set(twin as string, SIGNS.get(letter as string) as Sign);
-// No-break, thin and other spaces; then the invisible function application, times, separator, plus and joiners.
 for (const space of '\u00a0\u2002\u2003\u2004\u2005\u2006\u2009\u200a\u202f\u205f')
   SIGNS.set(space, { latex: '', class: 'blank' });
+// Function application, invisible times and others have no LaTeX.
 for (const invisible of '\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff')
   SIGNS.set(invisible, { latex: '', class: 'ordinary' });
 
@@ -73,7 +73,7 @@ export function signOf(character: string): Sign | undefined {
   return SIGNS.get(character);
 }
 
-/** Operators that take their limits below and above them. */
+/** Functions whose limits are below and above them. */
 const LIMIT_FUNCTIONS = new Set('det gcd inf lim liminf limsup max min Pr sup argmax argmin'.split(' '));
 /** The functions that LaTeX and amsmath have a command for. */
 const FUNCTIONS = new Set(
@@ -81,20 +81,20 @@ const FUNCTIONS = new Set(
    sec sin sinh sup tan tanh`.split(/\s+/),
 );
 
-/** `\sin`; undefined for a name that LaTeX has no command for. */
+/** The command of a function, such as `\sin`; undefined if LaTeX has none. */
 export function functionCommand(name: string): string | undefined {
   if (FUNCTIONS.has(name)) return `\\${name}`;
   return LIMIT_FUNCTIONS.has(name) ? `\\operatorname*{${name}}` : undefined;
 }
 
-/** Whether scripts of a sign or a function are its limits, set below and above it (sums, integrals, `lim`). */
+/** Whether a sign or a function has limits below and above it, as sums and `lim` have. */
 export function takesLimits(text: string): boolean {
   return LIMIT_FUNCTIONS.has(text) || SIGNS.get(text)?.class === 'operator';
 }
 
 export type Alphabet = 'mathrm' | 'mathbf' | 'boldsymbol' | 'mathcal' | 'mathfrak' | 'mathbb' | 'mathsf' | 'mathtt';
 
-/** The mathematical alphabets of Unicode (U+1D400 to U+1D7FF): the first code point of each, and its LaTeX command. */
+/** The mathematical alphabets of Unicode (U+1D400 to U+1D7FF): the first code point of each and its LaTeX command. Italics have none. */
 const ALPHABETS: readonly (readonly [start: number, alphabet: Alphabet | undefined])[] = [
   [0x1d400, 'mathbf'],
   [0x1d434, undefined],
@@ -115,7 +115,7 @@ const ALPHABETS: readonly (readonly [start: number, alphabet: Alphabet | undefin
   [0x1d7f6, 'mathtt'],
   [0x1d800, undefined],
 ];
-/** Letters of these alphabets that Unicode had encoded before, as letterlike symbols (U+2100 to U+214F). */
+/** Letters of these alphabets that are in the block of letterlike symbols (U+2100 to U+214F). */
 const LETTERLIKE: readonly (readonly [letters: string, alphabet: Alphabet | undefined])[] = [
   ['ℂℍℕℙℚℝℤ', 'mathbb'],
   ['ℬℰℱℋℐℒℳℛℯℊℴ', 'mathcal'],
@@ -123,7 +123,7 @@ const LETTERLIKE: readonly (readonly [letters: string, alphabet: Alphabet | unde
   ['ℎⅅⅆⅇⅈⅉ', undefined],
 ];
 
-/** A letter of a mathematical alphabet as a plain letter and its alphabet; undefined for any other character. */
+/** The plain letter and the alphabet of a mathematical letter; undefined for any other character. */
 export function alphabetLetter(character: string): { letter: string; alphabet: Alphabet | undefined } | undefined {
   const code = character.codePointAt(0) ?? 0;
   const letterlike = LETTERLIKE.find(([letters]) => letters.includes(character));
@@ -133,15 +133,15 @@ export function alphabetLetter(character: string): { letter: string; alphabet: A
 }
 
 interface AccentCommand {
-  /** Over one sign. */
+  /** The command for a body of one sign. */
   narrow: string;
-  /** Over several signs. */
+  /** The command for a body of several signs. */
   wide: string;
-  /** What is set above or below it is a label and not a script (braces). */
+  /** A part above or below it is a label, as for braces. */
   label: boolean;
 }
 
-/** Each mark in its combining form, then in the spacing forms that MathML and Office use for it. */
+/** The combining form of each mark, then the spacing forms that MathML and Office use. */
 const ACCENTS: readonly (readonly [position: 'above' | 'below', marks: string, narrow: string, wide: string])[] = [
   ['above', '\u0300\u0060', '\\grave', '\\grave'],
   ['above', '\u0301\u00b4', '\\acute', '\\acute'],
@@ -167,7 +167,7 @@ const ACCENT_COMMANDS = { above: new Map<string, AccentCommand>(), below: new Ma
 for (const [position, marks, narrow, wide] of ACCENTS)
   for (const mark of marks) ACCENT_COMMANDS[position].set(mark, { narrow, wide, label: narrow.endsWith('brace') });
 
-/** The accent of a mark, in its combining or its spacing form; undefined if LaTeX has no accent for it. */
+/** The accent command of a mark in its combining or spacing form; undefined if LaTeX has none. */
 export function accentCommand(mark: string, position: 'above' | 'below'): AccentCommand | undefined {
   return ACCENT_COMMANDS[position].get(mark);
 }
