@@ -1,4 +1,4 @@
-// Tells what an office upload really is from inside its container, because names and even magic bytes of these formats are shared.
+// Detects the format of an office upload from the content of its container, because these formats share names and magic bytes.
 import { ParseError } from '#shared/contract/errors.ts';
 import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
 import type { SourceFile } from '#shared/document/document.ts';
@@ -10,10 +10,10 @@ import { OpcPackage } from './opc.ts';
 export type OfficeFile =
   | { kind: 'opc'; extension: Extension; opc: OpcPackage; mainPart: string }
   | { kind: 'odf'; extension: '.odt' | '.ods' | '.odp'; zip: ZipContainer }
-  /** Only LibreOffice reads it. */
+  /** A format that only LibreOffice reads. */
   | { kind: 'legacy'; extension: '.doc' | '.xls' | '.ppt' | '.rtf' };
 
-/** Content types of main parts, without `application/vnd.` (ECMA-376-1 and the macro and binary forms); templates and shows are read as what they make. */
+/** The content types of main parts, without `application/vnd.`. A template or slide show is read as the document that it creates. */
 const MAIN_PARTS: readonly (readonly [RegExp, Extension])[] = [
   [/wordprocessingml\.(?:document|template)\.main\+xml$/i, '.docx'],
   [/ms-word\.(?:document|template)\.macroenabled(?:template)?\.main\+xml$/i, '.docm'],
@@ -27,7 +27,7 @@ const MAIN_PARTS: readonly (readonly [RegExp, Extension])[] = [
 
 const ODF_KINDS: Record<string, '.odt' | '.ods' | '.odp'> = { text: '.odt', spreadsheet: '.ods', presentation: '.odp' };
 
-export function encrypted(): ParseError {
+function encrypted(): ParseError {
   return new ParseError('DOCUMENT_ENCRYPTED', 'The document is encrypted: remove its password and send it again');
 }
 
@@ -39,8 +39,8 @@ function unsupported(found: string): ParseError {
 }
 
 /**
- * Opens a file far enough to know its kind.
- * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, UNSUPPORTED_FILE_TYPE (a container of something else)
+ * Opens a file as far as its format needs to be known.
+ * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, UNSUPPORTED_FILE_TYPE if the container has another content
  */
 export async function openOffice(file: SourceFile): Promise<OfficeFile> {
   const { bytes } = file;
@@ -54,7 +54,7 @@ export async function openOffice(file: SourceFile): Promise<OfficeFile> {
   }
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString('latin1');
   if (/^(?:\xef\xbb\xbf)?[\s\0]{0,512}\{\\rt/.test(head)) return { kind: 'legacy', extension: '.rtf' };
-  // Excel before 5.0 had no container; Office 2003 could write one XML file.
+  // Excel before version 5 wrote no container, and Office 2003 could write a single XML file.
   if (/^\x09[\x00\x02\x04][\x04\x06]\x00/.test(head)) return { kind: 'legacy', extension: '.xls' };
   if (/urn:schemas-microsoft-com:office:spreadsheet/.test(head)) return { kind: 'legacy', extension: '.xls' };
   if (/schemas\.microsoft\.com\/office\/word\/2003\/wordml/.test(head)) return { kind: 'legacy', extension: '.doc' };
@@ -78,7 +78,7 @@ function openContainer(zip: ZipContainer): OfficeFile {
   );
 }
 
-/** The media type of a package whose `mimetype` entry is missing, from its manifest. */
+/** The media type in the manifest, for a package without a `mimetype` entry. */
 function rootMediaType(zip: ZipContainer): string {
   if (!zip.has('META-INF/manifest.xml')) return '';
   const entries = childElements(parseXml(zip.text('META-INF/manifest.xml')), 'file-entry');
@@ -108,7 +108,7 @@ function openOpc(zip: ZipContainer): OfficeFile {
     return byDefault?.attributes.ContentType ?? '';
   };
   const candidates = main && zip.has(main.target) ? [main.target] : [];
-  // A package whose relationships are lost still names its main part by its content type.
+  // If the relationships are missing, the content types still name the main part.
   for (const override of overrides) candidates.push((override.attributes.PartName ?? '').replace(/^\//, ''));
   for (const part of candidates) {
     const type = typeOf(part);

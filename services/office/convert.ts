@@ -1,4 +1,4 @@
-// Turns any office file into semantic HTML: tells what it is, has legacy formats made into modern ones, and hands it to its reader.
+// Converts any office file into semantic HTML: detects its kind, converts legacy formats first, and calls the reader of the format.
 import { ParseError } from '#shared/contract/errors.ts';
 import { type Extension, formatByExtension } from '#shared/contract/formats.ts';
 import type { DocumentMetadata, JobContext, RenderOptions } from '#shared/contract/jobs.ts';
@@ -16,7 +16,7 @@ import { readWorkbook } from './sheet/workbook.ts';
 import { writeSheets } from './sheet/write.ts';
 import { readPptx } from './slides/presentation.ts';
 
-/** What LibreOffice makes of the formats that only it reads. */
+/** The format that LibreOffice converts each legacy format to. */
 const MODERN: Partial<Record<Extension, TargetExtension>> = {
   '.doc': 'docx',
   '.rtf': 'docx',
@@ -25,8 +25,8 @@ const MODERN: Partial<Record<Extension, TargetExtension>> = {
   '.ppt': 'pptx',
 };
 
-/** What a reader gives; `markdown` for sheets too large for a tree. */
-export interface OfficeContent {
+/** The result of a reader; it has `markdown` if a workbook is too large for an HTML tree. */
+interface OfficeContent {
   html: string;
   markdown?: string;
 }
@@ -53,7 +53,7 @@ export async function convertOffice(
       warnings: [],
     };
   } catch (cause) {
-    // Readers descend with the document's nesting, which is bounded, but not everywhere to what the stack holds.
+    // Readers recurse with the nesting of the document. Its depth is limited, but the stack can be too small for it.
     if (cause instanceof RangeError && /call stack/i.test(cause.message))
       throw new ParseError('DOCUMENT_TOO_COMPLEX', 'The document nests its parts too deeply', { cause });
     throw cause;

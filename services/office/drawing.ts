@@ -1,4 +1,4 @@
-// What drawings hold besides shapes: pictures, charts and diagrams, the same in docx, xlsx and pptx (DrawingML, ECMA-376-1 parts 20 and 21).
+// Reads the pictures, charts and diagrams of docx, xlsx and pptx, which share DrawingML (ECMA-376-1, 20 and 21).
 import {
   attribute,
   childElement,
@@ -8,6 +8,7 @@ import {
   textContent,
   type XmlElement,
 } from '#shared/readers/xml.ts';
+import { EMPTY_ELEMENT } from './empty-element.ts';
 import { type Cell, writeTable } from './flow.ts';
 import { escapeHtml, linkTarget } from './inline.ts';
 import type { OpcPackage } from './opc.ts';
@@ -25,21 +26,21 @@ const PICTURE_TYPES: Record<string, string> = {
   emf: 'image/emf',
   wmf: 'image/wmf',
 };
-/** Rows of one chart's data; a chart with more is a plot, not a table. */
+/** The most rows of the table of a chart. A chart with more points is a plot, and a table of it is not useful. */
 const CHART_POINTS = 2_000;
 
-/** How pictures are written: with their bytes, or as a placeholder where the caller will drop the bytes anyway. */
 export interface PictureOptions {
+  /** Writes pictures with their bytes; false writes a placeholder, because the caller removes the bytes. */
   embed: boolean;
 }
 
-/** Bytes as a data URI; with `embed` off an empty one of the same type, so that what reads it still sees an inline picture. */
+/** A data URI of the bytes. Without `embed` it is empty, but has the same type, so that readers still see an inline picture. */
 export function pictureUri(name: string, bytes: () => Uint8Array, { embed }: PictureOptions): string {
   const type = PICTURE_TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
   return `data:${type};base64,${embed ? Buffer.from(bytes()).toString('base64') : ''}`;
 }
 
-/** `<img>` of a picture a part refers to; '' where it refers to nothing, or would be a placeholder that says nothing. */
+/** `<img>` of a picture that a part refers to; '' if the picture is missing, or if it has no text and its bytes are not embedded. */
 export function pictureMarkup(
   opc: OpcPackage,
   part: string,
@@ -59,7 +60,7 @@ export function pictureMarkup(
   return `<img src="${escapeHtml(src)}" alt="${escapeHtml(alt.replace(/\s+/g, ' ').trim())}">`;
 }
 
-/** Alternative text of a `docPr` or `cNvPr` element; its title where there is no description. */
+/** The alternative text of a `docPr` or `cNvPr` element: its description, or else its title. */
 export function alternativeText(properties: XmlElement | undefined): string {
   const description = properties?.attributes.descr ?? '';
   return description.trim() || (properties?.attributes.title ?? '').trim();
@@ -81,10 +82,10 @@ function shortNumber(text: string): string {
   return text !== '' && Number.isFinite(value) ? String(Number(value.toPrecision(12))) : text;
 }
 
-/** A chart as its title and a table of its cached data: categories down, series across. */
-export function chartMarkup(chart: XmlElement): string {
+/** A chart as its title and a table of its cached data, with a row for each category and a column for each series. */
+function chartMarkup(chart: XmlElement): string {
   const body = childElement(chart, 'chart') ?? chart;
-  const title = descendants(childElement(body, 'title') ?? { name: '', local: '', attributes: {}, children: [] }, 't')
+  const title = descendants(childElement(body, 'title') ?? EMPTY_ELEMENT, 't')
     .map(textContent)
     .join('')
     .trim();
@@ -111,8 +112,8 @@ export function chartMarkup(chart: XmlElement): string {
   return heading + (rows.length === 0 ? '' : writeTable([header, ...rows]));
 }
 
-/** A diagram (SmartArt) as the list of its points' texts. */
-export function diagramMarkup(data: XmlElement): string {
+/** A diagram (SmartArt) as a list of the texts of its points. */
+function diagramMarkup(data: XmlElement): string {
   const texts = descendants(data, 'pt')
     .filter((point) => !['pres', 'parTrans', 'sibTrans'].includes(point.attributes.type ?? 'node'))
     .map((point) =>
@@ -125,7 +126,7 @@ export function diagramMarkup(data: XmlElement): string {
   return texts.length === 0 ? '' : `<ul>${texts.map((text) => `<li>${escapeHtml(text)}</li>`).join('')}</ul>`;
 }
 
-/** Chart or diagram of a `graphicData` element, '' for anything else. */
+/** The chart or diagram of a `graphicData` element; '' for anything else. */
 export function graphicMarkup(opc: OpcPackage, part: string, data: XmlElement): string {
   const relationships = opc.relationships(part);
   const chart = childElement(data, 'chart');
@@ -146,7 +147,7 @@ export function graphicData(element: XmlElement): XmlElement | undefined {
   return descend(element, 'graphic', 'graphicData');
 }
 
-/** Branches of `mc:AlternateContent` in the order in which they should be tried. */
+/** The branches of `mc:AlternateContent`, in the order in which to try them. */
 export function alternatives(element: XmlElement): XmlElement[] {
   return [...childElements(element, 'Choice'), ...childElements(element, 'Fallback')];
 }

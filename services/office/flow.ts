@@ -1,14 +1,14 @@
-// Writes paragraphs, list items, quotes, code and tables as they come, and nests the lists, which office formats keep flat.
+// Writes paragraphs, list items, quotes, code and tables as HTML, and nests list items, which office formats store as a flat sequence.
 import type { InlineText } from './inline.ts';
 import { escapeHtml } from './inline.ts';
 
-export interface ListPlace {
-  /** 0 for the outermost. */
+export interface ListPosition {
+  /** 0 is the outermost level. */
   level: number;
   ordered: boolean;
-  /** The number an ordered item shows; written where a list starts with another than 1. */
+  /** The number that an ordered item shows; written if a list does not start with 1. */
   number?: number;
-  /** Items of different lists are never joined. */
+  /** The id of the list. Items with different ids are never joined into one list. */
   list?: string;
 }
 
@@ -18,7 +18,7 @@ interface OpenList {
   list: string | undefined;
 }
 
-/** One run of blocks: a body, a table cell, a note, a slide. */
+/** Collects the blocks of a body, a table cell, a note or a slide. */
 export class Flow {
   #html: string[] = [];
   #lists: OpenList[] = [];
@@ -47,7 +47,7 @@ export class Flow {
     this.#html.push(`<p>${html}</p>`);
   }
 
-  /** One or more lines of code; neighbouring ones become one block. */
+  /** Adds one or more lines of code. Calls in a row add to the same block. */
   code(text: string): void {
     this.#closeLists();
     if (this.#open !== 'code') {
@@ -58,28 +58,29 @@ export class Flow {
     this.#html.push(escapeHtml(text));
   }
 
-  item(inline: InlineText, place: ListPlace): void {
+  item(inline: InlineText, position: ListPosition): void {
     const html = inline.toHtml();
     if (html === '') return;
     this.#closeOpen();
     while (this.#lists.length > 0) {
       const inner = this.#lists.at(-1) as OpenList;
-      const joins = inner.level === place.level && inner.ordered === place.ordered && inner.list === place.list;
-      if (inner.level < place.level || joins) break;
-      // A list that stands at this level by another name continues one that was opened deeper or elsewhere.
+      const joins =
+        inner.level === position.level && inner.ordered === position.ordered && inner.list === position.list;
+      if (inner.level < position.level || joins) break;
       this.#closeList();
     }
     const inner = this.#lists.at(-1);
-    if (inner && inner.level === place.level) this.#html.push('</li><li>');
+    if (inner && inner.level === position.level) this.#html.push('</li><li>');
     else {
-      const start = place.ordered && place.number !== undefined && place.number !== 1 ? ` start="${place.number}"` : '';
-      this.#html.push(place.ordered ? `<ol${start}><li>` : '<ul><li>');
-      this.#lists.push({ level: place.level, ordered: place.ordered, list: place.list });
+      const { ordered, number, list, level } = position;
+      const start = ordered && number !== undefined && number !== 1 ? ` start="${number}"` : '';
+      this.#html.push(ordered ? `<ol${start}><li>` : '<ul><li>');
+      this.#lists.push({ level, ordered, list });
     }
     this.#html.push(html);
   }
 
-  /** Finished markup that stands on its own. */
+  /** Adds finished markup as a block of its own. */
   block(html: string): void {
     if (html === '') return;
     this.#closeLists();
@@ -91,7 +92,7 @@ export class Flow {
     return this.#html.length === 0;
   }
 
-  /** Ends all that is open and gives the markup. */
+  /** Closes all open elements and returns the markup. */
   finish(): string {
     this.#closeLists();
     this.#closeOpen();
@@ -122,7 +123,7 @@ export interface Cell {
   header?: boolean;
 }
 
-/** A table; a single cell is written as what it holds, since one cell tables are frames and not data. */
+/** A table. A table of one cell is a frame and not data, so only the content of the cell is written. */
 export function writeTable(rows: Cell[][]): string {
   if (rows.length === 0 || rows.every((row) => row.every((cell) => cell.html === ''))) return '';
   const only = rows.length === 1 && rows[0]?.length === 1 ? rows[0][0] : undefined;
@@ -137,7 +138,7 @@ export function writeTable(rows: Cell[][]): string {
   return `<table>\n${lines.join('\n')}\n</table>`;
 }
 
-/** A cell that holds one paragraph is written without it. */
+/** Removes the `<p>` around the content of a cell that has only one paragraph. */
 export function unwrapParagraph(html: string): string {
   const inside = /^<p>([\s\S]*)<\/p>\s*$/.exec(html)?.[1];
   return inside !== undefined && !inside.includes('<p>') ? inside : html.trim();

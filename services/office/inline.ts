@@ -1,6 +1,6 @@
-// Gathers runs of formatted text and writes them as the fewest nested elements, because every format cuts its text into runs at will.
+// Collects runs of formatted text and writes them with as few nested elements as possible, because office formats split text into many runs.
 
-/** Formats a run may carry, outermost element first. */
+/** The formats of a run and their elements, the outermost element first. */
 const ELEMENTS = [
   ['bold', 'strong'],
   ['italic', 'em'],
@@ -10,19 +10,19 @@ const ELEMENTS = [
   ['code', 'code'],
 ] as const;
 
-export type FormatName = (typeof ELEMENTS)[number][0];
+type FormatName = (typeof ELEMENTS)[number][0];
 export type RunFormat = Partial<Record<FormatName, boolean>>;
 
 interface Piece {
   /** Escaped text or finished markup. */
   html: string;
-  /** Finished markup that no emphasis is put around. */
+  /** Is finished markup, which gets no formats. */
   atom: boolean;
   format: RunFormat;
   href: string | undefined;
 }
 
-/** Text for element content or an attribute value; control characters that HTML cannot hold are dropped. */
+/** Escapes text for element content or an attribute value, and removes control characters that HTML does not allow. */
 export function escapeHtml(text: string): string {
   if (!/[&<>"\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text)) return text;
   return text
@@ -33,7 +33,7 @@ export function escapeHtml(text: string): string {
     .replace(/"/g, '&quot;');
 }
 
-/** A link target that is worth writing: http(s), mailto, tel, ftp, or relative; undefined for scripts, files and inner anchors. */
+/** A link target that is relative or has an allowed scheme; undefined for scripts, local files and anchors in the document. */
 export function linkTarget(href: string | undefined): string | undefined {
   const target = href?.trim();
   if (!target || target.startsWith('#')) return undefined;
@@ -65,7 +65,7 @@ export class InlineText {
     return this.#pieces.every((piece) => !piece.atom && isBlank(piece.html));
   }
 
-  /** Takes away what the text begins with, as far as it stands in one run; gives what the pattern found. */
+  /** Removes the text that the pattern matches at the start of the first run, and returns it. */
   takePrefix(pattern: RegExp): string | undefined {
     const piece = this.#pieces.find((one) => one.atom || !isBlank(one.html));
     if (!piece || piece.atom) return undefined;
@@ -74,12 +74,12 @@ export class InlineText {
     return found;
   }
 
-  /** Puts the runs of another paragraph behind these. */
+  /** Appends the runs of another paragraph. */
   append(other: InlineText): void {
     this.#pieces.push(...other.#pieces);
   }
 
-  /** Clears formats, for headings and header cells where they say nothing. */
+  /** Removes formats, for headings, where they add nothing. */
   withoutFormat(...names: FormatName[]): this {
     for (const piece of this.#pieces) {
       piece.format = { ...piece.format };
@@ -88,7 +88,7 @@ export class InlineText {
     return this;
   }
 
-  /** Line breaks as spaces, for headings. */
+  /** Replaces line breaks by spaces, for headings. */
   withoutBreaks(): this {
     for (const piece of this.#pieces) piece.html = piece.html.replaceAll('<br>', ' ');
     return this;
@@ -107,7 +107,7 @@ function isBlank(html: string): boolean {
   return /^(?:[\s\u00a0]|<br>)*$/.test(html);
 }
 
-/** White space takes the format of its neighbours where both agree, so that it cuts no emphasis in two. */
+/** Gives white space the format that both its neighbours have, so that it does not split an emphasis in two. */
 function neutralBlanks(pieces: Piece[]): Piece[] {
   return pieces.map((piece, i) => {
     if (piece.atom || !isBlank(piece.html)) return piece;
@@ -121,7 +121,7 @@ function neutralBlanks(pieces: Piece[]): Piece[] {
   });
 }
 
-/** Consecutive pieces for which `key` is the same. */
+/** Groups consecutive pieces that have the same key. */
 function groups<K>(pieces: Piece[], key: (piece: Piece) => K): [K, Piece[]][] {
   const found: [K, Piece[]][] = [];
   for (const piece of pieces) {
@@ -154,7 +154,7 @@ function writeFormats(pieces: Piece[], depth: number): string {
   return html;
 }
 
-/** White space and breaks at the edges stay outside of the element; an element around nothing is not written. */
+/** Wraps markup in an element, with white space and line breaks at its edges outside. Writes no empty element. */
 function wrap(open: string, html: string, close: string): string {
   let start = 0;
   let end = html.length;

@@ -1,11 +1,11 @@
-// Looks into binary Office containers (Compound File Binary, MS-CFB) only as far as it takes to tell what they are and whether they are encrypted.
+// Reads binary Office containers (Compound File Binary, MS-CFB) only as far as needed to detect their format and encryption.
 import { ParseError } from '#shared/contract/errors.ts';
 
 const END_OF_CHAIN = 0xfffffffe;
 const MAX_REGULAR_SECTOR = 0xfffffffa;
 const HEADER_BYTES = 512;
 const DIRECTORY_ENTRY_BYTES = 128;
-/** Streams smaller than this live in the mini stream (MS-CFB 2.2). */
+/** Smaller streams are in the mini stream (MS-CFB, 2.2). */
 const MINI_STREAM_CUTOFF = 4096;
 const MINI_SECTOR_BYTES = 64;
 
@@ -14,8 +14,8 @@ interface StreamEntry {
   size: number;
 }
 
-/** The streams of a compound file by name; storages are not told apart, a name is taken where it stands first. */
-export class CompoundFile {
+/** The streams of a compound file by name. The reader ignores which storage a stream is in; the first stream of a name is used. */
+class CompoundFile {
   readonly #bytes: Buffer;
   readonly #sectorBytes: number;
   readonly #fat: number[] = [];
@@ -53,7 +53,7 @@ export class CompoundFile {
     return this.#streams.has(name) || this.#storages.has(name);
   }
 
-  /** Up to `limit` first bytes of a stream; empty where there is none or its chain is broken. */
+  /** The first bytes of a stream, at most `limit`; empty if there is no such stream or its chain is broken. */
   read(name: string, limit: number): Buffer {
     const entry = this.#streams.get(name);
     if (!entry) return Buffer.alloc(0);
@@ -77,7 +77,7 @@ export class CompoundFile {
   #readFat(): void {
     const sectors: number[] = [];
     for (let i = 0; i < 109; i++) sectors.push(this.#bytes.readUInt32LE(76 + i * 4));
-    // Large files chain further lists of FAT sectors; each may be visited once.
+    // Large files have a chain of more lists of FAT sectors. Each list is read once, so a circle ends.
     let next = this.#bytes.readUInt32LE(68);
     for (const seen = new Set<number>(); next < MAX_REGULAR_SECTOR && !seen.has(next); ) {
       seen.add(next);
@@ -94,11 +94,12 @@ export class CompoundFile {
   }
 
   #sector(index: number): Buffer {
-    const start = HEADER_BYTES > this.#sectorBytes ? HEADER_BYTES : (index + 1) * this.#sectorBytes;
+    // The header fills the sector before sector 0.
+    const start = (index + 1) * this.#sectorBytes;
     return this.#bytes.subarray(start, start + this.#sectorBytes);
   }
 
-  /** The sectors of a chain put together, at most as many as the file has and `limit` bytes need. */
+  /** The bytes of a chain of sectors, until `limit` is reached, and at most as many sectors as the file has. */
   #chain(start: number, limit = Number.POSITIVE_INFINITY): Buffer {
     const parts: Buffer[] = [];
     let left = Math.ceil(this.#bytes.length / this.#sectorBytes);
@@ -118,32 +119,35 @@ function corrupt(): ParseError {
   return new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: its binary Office container cannot be read');
 }
 
-/** What a binary container holds; undefined for what no office program of ours reads. */
-export type BinaryKind = '.doc' | '.xls' | '.ppt' | 'encrypted';
+type BinaryKind = '.doc' | '.xls' | '.ppt' | 'encrypted';
 
-/** Where a Word document says that it is encrypted: bit 8 of the flags at offset 10 (MS-DOC 2.5.2, FibBase). */
+/** Bit 8 of the flags at offset 10 is set in an encrypted Word document (MS-DOC, 2.5.2, FibBase). */
 const FIB_FLAGS_OFFSET = 10;
 const FIB_ENCRYPTED = 0x0100;
 const RECORD_BOF = [0x0009, 0x0209, 0x0409, 0x0809];
 const RECORD_FILEPASS = 0x002f;
-/** Excel encrypts with this password where a workbook is only protected, so that anyone can read it (MS-XLS 2.2.10 note). */
+const RECORD_EOF = 0x000a;
+/** The FILEPASS record is searched in this many first bytes of a workbook. */
 const WORKBOOK_HEAD_BYTES = 16 * 1024;
 const PPT_ENCRYPTED_TOKEN = 0xf3d1c4df;
 
-/** FILEPASS stands among the first records of an encrypted workbook (MS-XLS 2.4.117). */
+/** Whether FILEPASS is among the first records of a workbook, as in an encrypted one (MS-XLS, 2.4.117). */
 function workbookEncrypted(head: Buffer): boolean {
   if (!RECORD_BOF.includes(head.length >= 2 ? head.readUInt16LE(0) : 0)) return false;
   for (let at = 0; at + 4 <= head.length; ) {
     const type = head.readUInt16LE(at);
     if (type === RECORD_FILEPASS) return true;
     at += 4 + head.readUInt16LE(at + 2);
-    // Only the globals are looked at; they end where the first sheet begins.
-    if (at > 0 && type === 0x000a) return false;
+    // The global records end before the first sheet.
+    if (type === RECORD_EOF) return false;
   }
   return false;
 }
 
-/** @throws ParseError DOCUMENT_CORRUPT where the container itself cannot be read */
+/**
+ * The format of a binary container; undefined if it has no Word, Excel or PowerPoint document.
+ * @throws ParseError DOCUMENT_CORRUPT if the container cannot be read
+ */
 export function binaryKind(bytes: Uint8Array): BinaryKind | undefined {
   const file = new CompoundFile(bytes);
   if (file.has('EncryptedPackage') || file.has('EncryptionInfo')) return 'encrypted';

@@ -1,18 +1,17 @@
-// Open Packaging Conventions: which part of a docx, xlsx or pptx refers to which (ECMA-376-2).
-
+// Reads the parts of a docx, xlsx or pptx package and the relationships between them (Open Packaging Conventions, ECMA-376-2).
 import { childElements, parseXml, type XmlElement } from '#shared/readers/xml.ts';
 import type { ZipContainer } from '#shared/readers/zip.ts';
 
-export interface Relationship {
+interface Relationship {
   id: string;
-  /** Last segment of the type URI (`image`, `hyperlink`), the same in the strict and the transitional form. */
+  /** The last segment of the type URI (`image`, `hyperlink`), which strict and transitional files share. */
   type: string;
-  /** A part name without a leading slash, or for an external one its address. */
+  /** The name of a part without a leading slash; the address if the target is external. */
   target: string;
   external: boolean;
 }
 
-/** Joins a target to the part that names it; `..` cannot leave the container. */
+/** Resolves a target against the part that refers to it. `..` cannot leave the package. */
 export function resolvePart(source: string, target: string): string {
   const path = target.startsWith('/') ? [] : source.split('/').slice(0, -1);
   for (const segment of target.replaceAll('\\', '/').split('/')) {
@@ -36,7 +35,7 @@ export class OpcPackage {
     this.zip = zip;
   }
 
-  /** The relationships of a part by id; `''` is the package itself. Empty where there are none. */
+  /** The relationships of a part by id; the part `''` is the package itself. */
   relationships(part: string): Map<string, Relationship> {
     const known = this.#relationships.get(part);
     if (known) return known;
@@ -59,12 +58,12 @@ export class OpcPackage {
     return found;
   }
 
-  /** The parts that a part refers to by a type. */
+  /** The relationships of a part that have a type. */
   related(part: string, type: string): Relationship[] {
     return [...this.relationships(part).values()].filter((relationship) => relationship.type === type);
   }
 
-  /** The tree of a part; undefined where the package does not have it. */
+  /** The XML tree of a part; undefined if the package does not have the part. */
   tree(part: string | undefined): XmlElement | undefined {
     if (part === undefined || !this.zip.has(part)) return undefined;
     const known = this.#xml.get(part);

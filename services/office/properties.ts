@@ -1,8 +1,8 @@
-// Title, author and dates of a document, from where its format keeps them, under one set of names.
+// Reads title, author and dates of a document and gives them the same names for all formats.
 import type { DocumentMetadata } from '#shared/contract/jobs.ts';
 import { childElements, textContent, type XmlElement } from '#shared/readers/xml.ts';
 
-/** Local names of Dublin Core, core properties (ECMA-376-2, 11) and ODF meta (ODF 1.3 part 3, 4.3), and ours. */
+/** The local names of Dublin Core, core properties (ECMA-376-2, 11) and ODF meta (ODF 1.3 part 3, 4.3), with our names. */
 const FIELDS: Record<string, string> = {
   title: 'title',
   creator: 'author',
@@ -18,17 +18,17 @@ const FIELDS: Record<string, string> = {
   'creation-date': 'created',
   date: 'modified',
 };
-/** Longer values are no properties but misuse. */
+/** Longer values are cut: they are not titles or names. */
 const VALUE_LENGTH = 4_096;
 
-/** The properties that a `core.xml` root or an `office:meta` element names; empty ones are left out. */
+/** The properties in the root of `core.xml` or in an `office:meta` element, without empty ones. */
 export function readProperties(root: XmlElement | undefined): DocumentMetadata {
   const metadata: DocumentMetadata = {};
   for (const element of root ? childElements(root) : []) {
     const field = FIELDS[element.local];
     const value = textContent(element).trim().slice(0, VALUE_LENGTH);
     if (field === undefined || value === '') continue;
-    // The first author stays: in ODF the creator is the last who saved.
+    // The first author is kept, because in ODF `creator` is the person who saved the file last.
     if (field === 'author' && metadata.author !== undefined && element.local === 'creator')
       metadata.lastModifiedBy = value;
     else metadata[field] = value;

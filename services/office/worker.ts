@@ -1,4 +1,4 @@
-// What the isolated process of the office service runs.
+// The entry point of the isolated process that converts office files.
 import { conversionHandler } from '#shared/document/convert.ts';
 import { convertOffice } from './convert.ts';
 import { closeLibreOffice } from './libreoffice/soffice.ts';

@@ -1,9 +1,8 @@
-// Reads a story of a Word document (body, header, note, text box, cell) into blocks.
-
+// Reads the blocks of one story of a Word document (body, header, note, text box or cell).
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { childElement, childElements, type XmlElement } from '#shared/readers/xml.ts';
 import { alternatives } from '../drawing.ts';
-import { type Cell, Flow, type ListPlace, unwrapParagraph, writeTable } from '../flow.ts';
+import { type Cell, Flow, type ListPosition, unwrapParagraph, writeTable } from '../flow.ts';
 import type { InlineText } from '../inline.ts';
 import type { Numbering } from './numbering.ts';
 import { type DocxContext, type ParagraphContent, RunReader, type StoryState } from './runs.ts';
@@ -28,7 +27,7 @@ export class BodyReader {
     return flow.finish();
   }
 
-  /** @returns the text of a last paragraph whose mark was deleted, waiting for the next one. */
+  /** @returns the content of the last paragraph if its mark was deleted, so that the next paragraph continues it */
   #blocks(element: XmlElement, flow: Flow, carried: ParagraphContent | undefined): ParagraphContent | undefined {
     let pending = carried;
     for (const child of childElements(element)) {
@@ -57,7 +56,7 @@ export class BodyReader {
           break;
         }
         default:
-          // sdt, sdtContent, ins, customXml and the like wrap blocks.
+          // sdt, sdtContent, ins, customXml and others wrap blocks.
           pending = this.#blocks(child, flow, pending);
       }
     }
@@ -75,12 +74,13 @@ export class BodyReader {
     // A deleted paragraph mark joins the paragraph to the next (ECMA-376-1, 17.13.5.15).
     const mark = childElement(properties, 'rPr');
     if (childElement(mark, 'del') || childElement(mark, 'moveFrom')) return reader.content;
-    this.#place(properties, style, inline, flow);
+    this.#write(properties, style, inline, flow);
     for (const block of blocks) flow.block(block);
     return undefined;
   }
 
-  #place(
+  /** Writes a paragraph as a heading, code, a list item, a quote or plain text. */
+  #write(
     properties: XmlElement | undefined,
     style: ReturnType<DocxContext['styles']['paragraph']>,
     inline: InlineText,
@@ -93,15 +93,15 @@ export class BodyReader {
     const numberingId = settingOf(own, 'numId') ?? style.numbering?.id;
     const level = settingOf(own, 'ilvl');
     const counted = numberingId !== undefined && numberingId !== '0' && !inline.isEmpty();
-    // Headings count too, so that what follows them goes on from the right number.
+    // Numbered headings are counted too, so that later items have the right number.
     const numbered = counted
       ? this.#numbering.next(numberingId, level === undefined ? (style.numbering?.level ?? 0) : Number(level))
       : undefined;
     if (inline.isEmpty()) return;
-    const place = numbered ?? (heading === undefined ? typedPlace(properties, inline) : undefined);
+    const position = numbered ?? (heading === undefined ? typedBullet(properties, inline) : undefined);
     if (heading !== undefined) flow.heading(heading, inline);
     else if (style.role === 'code') flow.code(plainText(inline));
-    else if (place) flow.item(inline, place);
+    else if (position) flow.item(inline, position);
     else if (style.role === 'quote') flow.quote(inline);
     else flow.paragraph(inline);
   }
@@ -153,11 +153,11 @@ export class BodyReader {
   }
 }
 
-/** Twips by which a level of a typed list is indented. */
+/** The indent of one level of a list with typed bullets, in twips. */
 const LEVEL_INDENT = 360;
 
-/** A list whose bullets were typed: a bullet and a tab before a hanging indent, as RTF and old Word files have them. */
-function typedPlace(properties: XmlElement | undefined, inline: InlineText): ListPlace | undefined {
+/** The list position of a paragraph with a typed bullet and a hanging indent, as RTF and old Word files have. Removes the bullet. */
+function typedBullet(properties: XmlElement | undefined, inline: InlineText): ListPosition | undefined {
   const indent = childElement(properties, 'ind')?.attributes;
   const hanging = Number(indent?.['w:hanging'] ?? 0) || -(Number(indent?.['w:firstLine'] ?? 0) || 0);
   if (!(hanging > 0)) return undefined;

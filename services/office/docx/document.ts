@@ -1,5 +1,4 @@
-// Reads a docx or docm (WordprocessingML, ECMA-376-1 part 17) into semantic HTML: body, notes, headers and footers.
-
+// Reads a docx or docm (WordprocessingML, ECMA-376-1, 17) into semantic HTML: body, notes, headers and footers.
 import { ParseError } from '#shared/contract/errors.ts';
 import { childElements, descendants, type XmlElement } from '#shared/readers/xml.ts';
 import type { PictureOptions } from '../drawing.ts';
@@ -14,7 +13,7 @@ type NoteKind = 'footnote' | 'endnote';
 
 /**
  * @param part name of the main document part
- * @throws ParseError DOCUMENT_CORRUPT where there is no body
+ * @throws ParseError DOCUMENT_CORRUPT if the document has no body
  */
 export function readDocx(opc: OpcPackage, part: string, pictures: PictureOptions): string {
   const related = (type: string) => opc.tree(opc.related(part, type)[0]?.target);
@@ -38,15 +37,20 @@ export function readDocx(opc: OpcPackage, part: string, pictures: PictureOptions
   const main = context.readBlocks(part, body);
   const notes = readNotes(context, part, referenced);
   const settings = related('settings');
-  const furniture = readFurniture(context, part, body, toggle(settings, 'evenAndOddHeaders') === true);
-  return [...furniture.headers, main, notes, ...furniture.footers].filter((html) => html !== '').join('\n');
+  const { headers, footers } = readHeadersAndFooters(
+    context,
+    part,
+    body,
+    toggle(settings, 'evenAndOddHeaders') === true,
+  );
+  return [...headers, main, notes, ...footers].filter((html) => html !== '').join('\n');
 }
 
 function noteName(kind: NoteKind, id: string): string {
   return `${kind === 'footnote' ? 'fn' : 'en'}${id.replace(/[^\w-]/g, '')}`;
 }
 
-/** The notes in the order of their references; a note may refer to another while it is read. */
+/** The notes in the order of their references. */
 function readNotes(
   context: DocxContext,
   part: string,
@@ -61,7 +65,7 @@ function readNotes(
       for (const element of childElements(tree, kind))
         found.set(`${kind} ${element.attributes['w:id']}`, { source, element });
   }
-  // A map gives what is added to it while it is walked.
+  // A note can refer to another note. The loop also visits entries that are added to the map meanwhile.
   for (const [name, { kind, id }] of referenced) {
     const note = found.get(`${kind} ${id}`);
     if (!note) continue;
@@ -71,8 +75,8 @@ function readNotes(
   return items.length === 0 ? '' : `<section class="footnotes"><ol>${items.join('\n')}</ol></section>`;
 }
 
-/** Headers and footers that are shown on some page, each text once. */
-function readFurniture(
+/** The headers and footers that at least one page shows, without duplicates. */
+function readHeadersAndFooters(
   context: DocxContext,
   part: string,
   body: XmlElement,

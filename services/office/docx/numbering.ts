@@ -1,19 +1,19 @@
-// Which numbers and bullets Word shows: the counters of its lists, which the file only describes (ECMA-376-1, 17.9).
+// Counts list items as Word does, because the file has the definition of each list but not the numbers (ECMA-376-1, 17.9).
 import { childElement, childElements, type XmlElement } from '#shared/readers/xml.ts';
-import type { ListPlace } from '../flow.ts';
+import type { ListPosition } from '../flow.ts';
 import { settingOf } from './styles.ts';
 
 interface Level {
   format: string;
   start: number;
-  /** What is shown around the number; empty where nothing is. */
+  /** The text around the number, such as `%1.`; '' if the level shows nothing. */
   text: string;
 }
 
 const LEVELS = 9;
 
 export class Numbering {
-  /** By `numId`: which abstract list it counts in, and its levels. */
+  /** The abstract list and the levels of each `numId`. */
   #lists = new Map<string, { abstract: string; levels: Level[] }>();
   #counters = new Map<string, number[]>();
   #started = new Set<string>();
@@ -58,8 +58,8 @@ export class Numbering {
     return levels;
   }
 
-  /** Counts one paragraph of a list and says where it stands; undefined where it shows neither number nor bullet. */
-  next(id: string, level: number): ListPlace | undefined {
+  /** Counts one paragraph of a list and returns its position; undefined if it shows neither a number nor a bullet. */
+  next(id: string, level: number): ListPosition | undefined {
     const list = this.#lists.get(id);
     const at = Math.min(Math.max(level, 0), LEVELS - 1);
     const definition = list?.levels[at];

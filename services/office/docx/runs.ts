@@ -1,4 +1,4 @@
-// Reads what stands inside a Word paragraph: runs, links, fields, tracked changes, formulas, notes, pictures and text boxes.
+// Reads the content of a Word paragraph: runs, links, fields, tracked changes, formulas, notes, pictures and text boxes.
 import {
   attribute,
   childElement,
@@ -21,25 +21,25 @@ import type { OpcPackage } from '../opc.ts';
 import { runFormat, type Styles, settingOf, toggle } from './styles.ts';
 import { symbolCharacter } from './symbols.ts';
 
-/** What a story (body, header, note) is read with. */
+/** What the readers of all stories (body, headers, notes) share. */
 export interface DocxContext {
   opc: OpcPackage;
   styles: Styles;
   pictures: PictureOptions;
-  /** Told of each note that is referred to, in order. */
+  /** Called for each reference to a note, in document order. Returns the markup of the reference. */
   noteReference(kind: 'footnote' | 'endnote', id: string): string;
-  /** Blocks inside a text box, in the same part. */
+  /** Reads the blocks inside an element of a part as semantic HTML. */
   readBlocks(part: string, element: XmlElement): string;
 }
 
 interface Field {
   instruction: string;
-  /** Between `separate` and `end` stands the result. */
+  /** Whether the reader is between `separate` and `end`, where the result of the field is. */
   inResult: boolean;
   href: string | undefined;
 }
 
-/** Fields outlive a paragraph (a table of contents is one), so a story keeps them. */
+/** The state of a story. A field, such as a table of contents, can span several paragraphs. */
 export interface StoryState {
   part: string;
   fields: Field[];
@@ -47,7 +47,7 @@ export interface StoryState {
 
 export interface ParagraphContent {
   inline: InlineText;
-  /** Text boxes, charts and diagrams, which stand behind the paragraph that anchors them. */
+  /** Text boxes, charts and diagrams, which are written after the paragraph that anchors them. */
   blocks: string[];
 }
 
@@ -55,12 +55,36 @@ const FIELD_DEPTH = 64;
 
 function hyperlinkOf(instruction: string): string | undefined {
   const match = /^\s*HYPERLINK\s+(?:\\[lmnot]\s+)*(?:"([^"]*)"|(\S+))/i.exec(instruction);
-  // `\l` names a place in this document.
+  // `\l` is an anchor in this document.
   if (!match || /^\s*HYPERLINK\s+\\l/i.test(instruction)) return undefined;
   return linkTarget(match[1] ?? match[2]);
 }
 
-/** Reads one paragraph's content. */
+/** The text of a run's child; undefined if it is not text. */
+function textOfRunChild(element: XmlElement): string | undefined {
+  switch (element.local) {
+    case 't':
+      return textContent(element).replace(/\s+/g, ' ');
+    case 'tab':
+    case 'ptab':
+      return ' ';
+    case 'br':
+      // Page and column breaks are spaces.
+      return (element.attributes['w:type'] ?? 'textWrapping') === 'textWrapping' ? '\n' : ' ';
+    case 'cr':
+      return '\n';
+    case 'noBreakHyphen':
+      return '\u2011';
+    case 'sym': {
+      const code = Number.parseInt(element.attributes['w:char'] ?? '', 16) || 0;
+      return symbolCharacter(element.attributes['w:font'] ?? '', code);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Reads the content of one paragraph. */
 export class RunReader {
   readonly content: ParagraphContent = { inline: new InlineText(), blocks: [] };
   readonly #context: DocxContext;
@@ -108,18 +132,19 @@ export class RunReader {
         this.#alternate(element, href);
         break;
       default:
-        // ins, moveTo, sdt, smartTag, customXml, ruby and the like only wrap runs.
+        // ins, moveTo, sdt, smartTag, customXml, ruby and others only wrap runs.
         this.readChildren(element, href);
     }
   }
 
   #alternate(element: XmlElement, href: string | undefined): void {
     for (const branch of alternatives(element)) {
-      const probe = new RunReader(this.#context, this.#state, this.#base);
-      probe.readChildren(branch, href);
-      if (probe.content.inline.isEmpty() && probe.content.blocks.length === 0) continue;
-      this.content.inline.append(probe.content.inline);
-      this.content.blocks.push(...probe.content.blocks);
+      const reader = new RunReader(this.#context, this.#state, this.#base);
+      reader.readChildren(branch, href);
+      const { inline, blocks } = reader.content;
+      if (inline.isEmpty() && blocks.length === 0) continue;
+      this.content.inline.append(inline);
+      this.content.blocks.push(...blocks);
       return;
     }
   }
@@ -127,7 +152,7 @@ export class RunReader {
   #run(element: XmlElement, href: string | undefined): void {
     const properties = childElement(element, 'rPr');
     if (toggle(properties, 'vanish') && !toggle(properties, 'webHidden')) {
-      // Hidden text is not shown, but a field's marks in it still count.
+      // Hidden text is skipped, but the field marks in it still open and close fields.
       for (const mark of childElements(element, 'fldChar')) this.#fieldMark(mark);
       return;
     }
@@ -150,35 +175,12 @@ export class RunReader {
       return;
     }
     if (field && !field.inResult && element.local !== 'AlternateContent') return;
+    const text = textOfRunChild(element);
+    if (text !== undefined) {
+      inline.text(text, format, href);
+      return;
+    }
     switch (element.local) {
-      case 't':
-        inline.text(textContent(element).replace(/\s+/g, ' '), format, href);
-        break;
-      case 'tab':
-      case 'ptab':
-        inline.text(' ', format, href);
-        break;
-      case 'br':
-        if (element.attributes['w:type'] === undefined || element.attributes['w:type'] === 'textWrapping')
-          inline.text('\n', format, href);
-        else inline.text(' ', format, href);
-        break;
-      case 'cr':
-        inline.text('\n', format, href);
-        break;
-      case 'noBreakHyphen':
-        inline.text('\u2011', format, href);
-        break;
-      case 'sym':
-        inline.text(
-          symbolCharacter(
-            element.attributes['w:font'] ?? '',
-            Number.parseInt(element.attributes['w:char'] ?? '', 16) || 0,
-          ),
-          format,
-          href,
-        );
-        break;
       case 'footnoteReference':
       case 'endnoteReference':
         inline.markup(

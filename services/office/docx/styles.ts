@@ -1,22 +1,22 @@
-// What a paragraph or character style of a Word document means: a heading, a quote, code, emphasis, a list.
+// Reads the meaning of paragraph and character styles in a Word document: heading, quote, code, emphasis, list.
 import { childElement, childElements, type XmlElement } from '#shared/readers/xml.ts';
 import type { RunFormat } from '../inline.ts';
 
-export interface ParagraphStyle {
+interface ParagraphStyle {
   /** 1 to 6. */
   heading?: number;
   role?: 'quote' | 'code' | 'contents';
-  /** Numbering that the style brings; `level` only where it says so. */
+  /** The list of the style; `level` is set only if the style sets it. */
   numbering?: { id: string; level?: number };
   format: RunFormat;
 }
 
-export interface CharacterStyle {
+interface CharacterStyle {
   format: RunFormat;
 }
 
 const NO_STYLE: ParagraphStyle = { format: {} };
-/** Styles may be based on each other in a circle in hostile files. */
+/** Limits the chain of base styles, which can be a circle in a hostile file. */
 const INHERITANCE_DEPTH = 32;
 
 /** The `w:val` of a child element. */
@@ -24,7 +24,7 @@ export function settingOf(element: XmlElement | undefined, local: string): strin
   return childElement(element, local)?.attributes['w:val'];
 }
 
-/** A toggle property (ECMA-376-1, 17.7.3): present without a value means on. */
+/** A toggle property (ECMA-376-1, 17.7.3): it is on if it is present without a value. */
 export function toggle(properties: XmlElement | undefined, local: string): boolean | undefined {
   const element = childElement(properties, local);
   if (!element) return undefined;
@@ -32,7 +32,7 @@ export function toggle(properties: XmlElement | undefined, local: string): boole
   return value === undefined || !['0', 'false', 'off', 'none'].includes(value);
 }
 
-/** The formats that run properties set or clear; what they do not name is left out. */
+/** The formats that run properties set or clear. Formats that they do not mention are absent. */
 export function runFormat(properties: XmlElement | undefined): RunFormat {
   const format: RunFormat = {};
   if (!properties) return format;
@@ -97,7 +97,7 @@ export class Styles {
       if (named !== undefined) style.heading = Math.min(6, Number(named));
       else if (level !== undefined && level >= 1) style.heading = level <= 9 ? Math.min(6, level) : undefined;
       if (name === 'title') style.heading = 1;
-      // LibreOffice gives this one to titles whose style it does not know; what is based on it is no heading for that.
+      // LibreOffice gives this style to titles of an unknown style. Styles that are based on it are not headings.
       if (name === 'heading' && element === chain.at(-1)) style.heading = 1;
       style.role = roleOf(name) ?? style.role;
       const numbering = childElement(properties, 'numPr');
@@ -110,7 +110,7 @@ export class Styles {
         };
       Object.assign(style.format, runFormat(childElement(element, 'rPr')));
     }
-    // What the contents list of the outline: its own name is not part of it.
+    // An entry of a table of contents is not a heading, even if its base style is one.
     if (style.role === 'contents') style.heading = undefined;
     this.#paragraphs.set(actual, style);
     return style;
@@ -135,7 +135,7 @@ export class Styles {
     return style;
   }
 
-  /** The style and what it is based on, the farthest first. */
+  /** The style and its base styles, the farthest first. */
   #chain(id: string): XmlElement[] {
     const chain: XmlElement[] = [];
     let at = this.#elements.get(id);

@@ -1,4 +1,4 @@
-// Characters of the symbol fonts as what they show, since their code points mean nothing without the font.
+// Maps characters of the Wingdings and Symbol fonts to Unicode, because their code points have no meaning without the font.
 
 const WINGDINGS: Record<number, string> = {
   74: '☺',
@@ -73,7 +73,7 @@ const SYMBOL: Record<number, string> = {
   242: '∫',
 };
 
-/** The character of a symbol font at a code (with or without the private-use offset F000), '' where it is unknown. */
+/** The Unicode character for a code of a symbol font, with or without the offset F000; '' if it is unknown. */
 export function symbolCharacter(font: string, code: number): string {
   const index = code >= 0xf000 && code <= 0xf0ff ? code - 0xf000 : code;
   if (/wingdings/i.test(font)) return WINGDINGS[index] ?? '';

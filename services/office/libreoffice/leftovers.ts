@@ -5,10 +5,10 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Folders are named with this, the process id of their owner, `-`, and a random ending. */
+/** The name of a folder is this prefix, the process id of its owner, `-`, and a random ending. */
 const FOLDER_PREFIX = 'parsemesh-office-';
 
-/** What a folder of this process begins with, for `mkdtemp`. */
+/** The prefix of a folder of this process, for `mkdtemp`. */
 export function folderPrefix(base: string): string {
   return join(base, `${FOLDER_PREFIX}${process.pid}-`);
 }
@@ -30,9 +30,9 @@ export function socketPath(folder: string): string {
 }
 
 /**
- * Starts a shell that removes the folder and the socket when this process exits for any reason, also when it is killed:
- * the shell's standard input closes then. The shell is not in the process group of this process, which is killed as a
- * whole. It tries twice, because LibreOffice may still write at the first attempt.
+ * Starts a shell that removes the folder and the socket when this process exits, even if it is killed. The shell notices
+ * that its standard input closes. It has a process group of its own, because the group of this process is killed at a
+ * deadline. It tries twice, because LibreOffice may still write during the first attempt.
  */
 export function startWatcher(folder: string): ChildProcess {
   const script = 'read _; rm -rf "$0" "$1" || { sleep 0.2; rm -rf "$0" "$1"; }';

@@ -28,7 +28,7 @@ const MAX_RESTARTS = 3;
 const MAX_FILES = 200;
 const MAX_RESIDENT_MIB = 900;
 
-/** The format that LibreOffice writes and the readers of this service read. */
+/** The formats that legacy documents are converted to, for the readers of this service. */
 export type TargetExtension = 'docx' | 'xlsx' | 'pptx';
 
 export class OfficeProcess {

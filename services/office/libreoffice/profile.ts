@@ -1,10 +1,10 @@
-// The settings LibreOffice runs with here: no macros, no links followed, no network, no recovery files.
+// Writes the LibreOffice profile of this service: no macros, no links, no network, no recovery files.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 type Setting = readonly [path: string, name: string, value: string | number | boolean];
 
-/** A port where nothing listens (RFC 863 "discard"), as the proxy for every request that slips through. */
+/** A proxy on a port where nothing listens (9, "discard", RFC 863), so that any network request fails. */
 const DEAD_PROXY = ['127.0.0.1', 9] as const;
 
 const SETTINGS: readonly Setting[] = [
@@ -14,7 +14,7 @@ const SETTINGS: readonly Setting[] = [
   // 0 is "never" for Writer (NEVER of its UPDATEMODE), 1 for Calc (LM_NEVER of its ScLkUpdMode).
   ['/org.openoffice.Office.Writer/Content/Update', 'Link', 0],
   ['/org.openoffice.Office.Calc/Content/Update', 'Link', 1],
-  // 1 is "never recalculate on load": what the file shows is what counts, and formulas may call out.
+  // 1 means "never recalculate on load": the cached values are what the file shows, and formulas could open connections.
   ['/org.openoffice.Office.Calc/Formula/Load', 'OOXMLRecalcMode', 1],
   ['/org.openoffice.Office.Calc/Formula/Load', 'ODFRecalcMode', 1],
   ['/org.openoffice.Inet/Settings', 'ooInetProxyType', 2],
@@ -32,7 +32,7 @@ const SETTINGS: readonly Setting[] = [
   ['/org.openoffice.Setup/Office', 'ooSetupInstCompleted', true],
 ];
 
-/** Writes a fresh profile into a folder. */
+/** Writes a new profile into a folder. */
 export async function writeProfile(folder: string): Promise<void> {
   const items = SETTINGS.map(
     ([path, name, value]) =>

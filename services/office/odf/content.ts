@@ -1,5 +1,4 @@
-// Reads OpenDocument text content (ODF 1.3 part 3, 5 to 9) into blocks: the same elements make up text documents, cells, slides and notes.
-
+// Reads OpenDocument text content (ODF 1.3 part 3, 5 to 9) into blocks, for text documents, cells, slides and notes.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { attribute, childElement, childElements, parseXml, textContent, type XmlElement } from '#shared/readers/xml.ts';
 import type { ZipContainer } from '#shared/readers/zip.ts';
@@ -16,10 +15,10 @@ interface ListState {
   numbers: number[];
 }
 
-/** Blocks that stand behind the paragraph that anchors them. */
-type Behind = string[];
+/** The markup of objects, written after the paragraph that anchors them. */
+type AnchoredBlocks = string[];
 
-/** Objects within objects are read to this depth. */
+/** Objects nested deeper are not read. */
 const OBJECT_DEPTH = 4;
 
 export class OdfContent {
@@ -27,7 +26,7 @@ export class OdfContent {
   readonly #styles: OdfStyles;
   readonly #pictures: PictureOptions;
   readonly #notes: string[] = [];
-  /** The last list of each style, which a later one may continue. */
+  /** The last list of each style, which a later list can continue. */
   readonly #lists = new Map<string, { list: string; numbers: number[] }>();
   #listCount = 0;
   #objects = 0;
@@ -45,7 +44,7 @@ export class OdfContent {
     return flow.finish();
   }
 
-  /** The footnotes and endnotes met so far. */
+  /** The footnotes and endnotes that were read so far. */
   notesHtml(): string {
     return this.#notes.length === 0 ? '' : `<section class="footnotes"><ol>${this.#notes.join('\n')}</ol></section>`;
   }
@@ -86,16 +85,16 @@ export class OdfContent {
         break;
       default:
         if (element.local.endsWith('-source')) break;
-        // Sections, indexes, groups and what else only wraps blocks.
+        // Sections, indexes, groups and others only wrap blocks.
         this.blocks(element, flow);
     }
   }
 
   #paragraph(element: XmlElement, flow: Flow, list: ListState | undefined): void {
     const style = this.#styles.style('paragraph', attribute(element, 'style-name'));
-    const behind: Behind = [];
+    const anchored: AnchoredBlocks = [];
     const inline = new InlineText();
-    this.#inline(element, inline, style.format, undefined, behind);
+    this.#inline(element, inline, style.format, undefined, anchored);
     if (element.local === 'h') {
       flow.heading(Math.min(6, Math.max(1, Number(attribute(element, 'outline-level') ?? 1) || 1)), inline);
     } else if (style.role === 'title') flow.heading(1, inline);
@@ -104,7 +103,7 @@ export class OdfContent {
     else if (style.role === 'code') flow.code(textContent(element));
     else if (style.role === 'quote') flow.quote(inline);
     else flow.paragraph(inline);
-    for (const html of behind) flow.block(html);
+    for (const html of anchored) flow.block(html);
   }
 
   #item(inline: InlineText, flow: Flow, { style, level, list, numbers }: ListState): void {
@@ -146,10 +145,16 @@ export class OdfContent {
     }
   }
 
-  #inline(element: XmlElement, inline: InlineText, format: RunFormat, href: string | undefined, behind: Behind): void {
+  #inline(
+    element: XmlElement,
+    inline: InlineText,
+    format: RunFormat,
+    href: string | undefined,
+    anchored: AnchoredBlocks,
+  ): void {
     for (const child of element.children) {
       if (typeof child === 'string') inline.text(child.replace(/\s+/g, ' '), format, href);
-      else this.#inlineElement(child, inline, format, href, behind);
+      else this.#inlineElement(child, inline, format, href, anchored);
     }
   }
 
@@ -158,7 +163,7 @@ export class OdfContent {
     inline: InlineText,
     format: RunFormat,
     href: string | undefined,
-    behind: Behind,
+    anchored: AnchoredBlocks,
   ): void {
     switch (element.local) {
       case 's':
@@ -173,17 +178,17 @@ export class OdfContent {
       case 'span': {
         const style = this.#styles.style('text', attribute(element, 'style-name'));
         if (style.hidden) break;
-        this.#inline(element, inline, { ...format, ...style.format }, href, behind);
+        this.#inline(element, inline, { ...format, ...style.format }, href, anchored);
         break;
       }
       case 'a':
-        this.#inline(element, inline, format, linkTarget(attribute(element, 'href')) ?? href, behind);
+        this.#inline(element, inline, format, linkTarget(attribute(element, 'href')) ?? href, anchored);
         break;
       case 'note':
         this.#note(element, inline);
         break;
       case 'ruby':
-        for (const base of childElements(element, 'ruby-base')) this.#inline(base, inline, format, href, behind);
+        for (const base of childElements(element, 'ruby-base')) this.#inline(base, inline, format, href, anchored);
         break;
       case 'frame':
       case 'custom-shape':
@@ -197,7 +202,7 @@ export class OdfContent {
           const formula = this.#formula(element);
           if (formula !== '') inline.markup(formula);
           else this.frame(element, flow);
-          if (!flow.isEmpty()) behind.push(flow.finish());
+          if (!flow.isEmpty()) anchored.push(flow.finish());
         }
         break;
       }
@@ -212,7 +217,7 @@ export class OdfContent {
       case 'desc':
         break;
       default:
-        this.#inline(element, inline, format, href, behind);
+        this.#inline(element, inline, format, href, anchored);
     }
   }
 
@@ -220,12 +225,13 @@ export class OdfContent {
     const body = childElement(element, 'note-body');
     if (!body) return;
     const id = `n${this.#notes.length + 1}`;
-    const place = this.#notes.push('');
-    inline.markup(`<sup class="footnote-ref" data-footnote="${id}">${place}</sup>`);
-    this.#notes[place - 1] = `<li data-footnote="${id}">${unwrapParagraph(this.read(body))}</li>`;
+    // Notes inside this note get the next numbers.
+    const number = this.#notes.push('');
+    inline.markup(`<sup class="footnote-ref" data-footnote="${id}">${number}</sup>`);
+    this.#notes[number - 1] = `<li data-footnote="${id}">${unwrapParagraph(this.read(body))}</li>`;
   }
 
-  /** `<img>` of a frame that holds a picture and nothing better, else ''. */
+  /** `<img>` of a frame with a picture and no text box, object or table; else ''. */
   #picture(frame: XmlElement): string {
     if (childElement(frame, 'text-box') || childElement(frame, 'object') || childElement(frame, 'table')) return '';
     const image = childElement(frame, 'image');
@@ -249,13 +255,13 @@ export class OdfContent {
     return this.#zip.has(part) ? parseXml(this.#zip.text(part)) : undefined;
   }
 
-  /** MathML of a formula object, else ''. */
+  /** The MathML of a formula object; '' for any other frame. */
   #formula(frame: XmlElement): string {
     const root = this.#objectRoot(frame);
     return root?.local === 'math' ? mathMl(root) : '';
   }
 
-  /** What a frame or shape holds: a text box, a table, a chart, a picture, or the text of the shape itself. */
+  /** Writes the content of a frame or shape: a text box, a table, a picture, an object, or the text of the shape. */
   frame(element: XmlElement, flow: Flow): void {
     const box = childElement(element, 'text-box');
     if (box) {

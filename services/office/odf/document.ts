@@ -3,6 +3,7 @@ import { ParseError } from '#shared/contract/errors.ts';
 import type { DocumentMetadata, RenderOptions } from '#shared/contract/jobs.ts';
 import { attribute, childElement, childElements, parseXml, type XmlElement } from '#shared/readers/xml.ts';
 import type { ZipContainer } from '#shared/readers/zip.ts';
+import { EMPTY_ELEMENT } from '../empty-element.ts';
 import { readProperties } from '../properties.ts';
 import { writeSheets } from '../sheet/write.ts';
 import { OdfContent } from './content.ts';
@@ -10,7 +11,7 @@ import { readSpreadsheet } from './sheets.ts';
 import { readSlides } from './slides.ts';
 import { OdfStyles } from './styles.ts';
 
-export interface OdfDocument {
+interface OdfDocument {
   html: string;
   markdown?: string;
   metadata: DocumentMetadata;
@@ -25,7 +26,7 @@ export function readOdf(zip: ZipContainer, options: RenderOptions): OdfDocument 
   const content = new OdfContent(zip, styles, { embed: !options.removeBase64Images });
   const meta = tree('meta.xml');
   const metadata = readProperties(childElement(meta, 'meta'));
-  const body = childElements(childElement(root, 'body') ?? { name: '', local: '', attributes: {}, children: [] })[0];
+  const body = childElements(childElement(root, 'body') ?? EMPTY_ELEMENT)[0];
   switch (body?.local) {
     case 'spreadsheet':
       return { ...writeSheets(readSpreadsheet(body, styles, content), options), metadata };
@@ -33,7 +34,7 @@ export function readOdf(zip: ZipContainer, options: RenderOptions): OdfDocument 
       return { html: readSlides(body, styles, content), metadata };
     case 'text': {
       const main = content.read(body);
-      const { headers, footers } = furniture(stylesRoot, styles, content);
+      const { headers, footers } = readHeadersAndFooters(stylesRoot, styles, content);
       return { html: [...headers, main, content.notesHtml(), ...footers].join('\n'), metadata };
     }
     default:
@@ -41,18 +42,15 @@ export function readOdf(zip: ZipContainer, options: RenderOptions): OdfDocument 
   }
 }
 
-/** Headers and footers of the master pages in use, each text once. */
-function furniture(
+/** The headers and footers of the master pages in use, without duplicates. */
+function readHeadersAndFooters(
   stylesRoot: XmlElement | undefined,
   styles: OdfStyles,
   content: OdfContent,
 ): { headers: Set<string>; footers: Set<string> } {
   const found = { headers: new Set<string>(), footers: new Set<string>() };
   const used = styles.masterPages().add('Standard');
-  for (const page of childElements(
-    childElement(stylesRoot, 'master-styles') ?? { name: '', local: '', attributes: {}, children: [] },
-    'master-page',
-  )) {
+  for (const page of childElements(childElement(stylesRoot, 'master-styles') ?? EMPTY_ELEMENT, 'master-page')) {
     if (!used.has(attribute(page, 'name') ?? '')) continue;
     for (const part of childElements(page)) {
       const kind = /^(header|footer)(?:-first|-left)?$/.exec(part.local)?.[1];

@@ -1,4 +1,4 @@
-// Reads an ods (ODF 1.3 part 3, 9) into sheets; cells carry the text they show, so nothing is formatted here.
+// Reads an ods (ODF 1.3 part 3, 9) into sheets. Its cells store the text that they show, so this reader formats no numbers.
 import {
   attribute,
   childElement,
@@ -11,7 +11,7 @@ import { CellBudget, type MergedRange, type Sheet, type SheetRow } from '../shee
 import type { OdfContent } from './content.ts';
 import type { OdfStyles } from './styles.ts';
 
-/** Columns and rows that a sheet of LibreOffice can have. */
+/** The largest sheet of LibreOffice. */
 const MAX_COLUMNS = 16_384;
 const MAX_ROWS = 1_048_576;
 
@@ -19,7 +19,7 @@ function repeats(element: XmlElement, name: string): number {
   return Math.max(Number(attribute(element, name) ?? 1) || 1, 1);
 }
 
-/** The shown text of a cell: its paragraphs, without comments and floating objects. */
+/** The text that a cell shows: its paragraphs, without comments and floating objects. */
 function cellText(cell: XmlElement): string {
   return childElements(cell, 'p')
     .map((paragraph) => shownText(paragraph))

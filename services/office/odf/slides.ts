@@ -1,16 +1,17 @@
-// Reads an odp (ODF 1.3 part 3, 10) into one block a slide.
+// Reads an odp (ODF 1.3 part 3, 10) into one block for each slide, with the shapes in reading order.
 import { attribute, childElement, childElements, textContent, type XmlElement } from '#shared/readers/xml.ts';
 import { Flow } from '../flow.ts';
 import { InlineText } from '../inline.ts';
-import { inReadingOrder, type Placed } from '../slides/reading-order.ts';
+import { type Boxed, inReadingOrder } from '../slides/reading-order.ts';
 import type { OdfContent } from './content.ts';
 import type { OdfStyles } from './styles.ts';
 
-/** Points of one unit of length (XSL-FO 5.9.13). */
+/** The length of each unit in points (XSL-FO 1.1, 5.9.13). */
 const UNITS: Record<string, number> = { cm: 28.346, mm: 2.8346, in: 72, pt: 1, pc: 12, px: 0.75 };
-const FURNITURE = new Set(['header', 'footer', 'date-time', 'page-number', 'page', 'handout']);
+/** Presentation classes that every slide repeats. */
+const REPEATED_KINDS = new Set(['header', 'footer', 'date-time', 'page-number', 'page', 'handout']);
 
-interface Shape extends Placed {
+interface Shape extends Boxed {
   element: XmlElement;
   kind: string;
 }
@@ -20,9 +21,9 @@ function points(length: string | undefined): number {
   return match ? Number(match[1]) * (UNITS[match[2] ?? ''] ?? 1) : 0;
 }
 
-function boxOf(element: XmlElement): Placed['box'] {
+function boxOf(element: XmlElement): Boxed['box'] {
   const width = points(attribute(element, 'width'));
-  // A group has no size of its own, so its place says nothing.
+  // A group has no size of its own.
   if (width === 0 || element.local === 'g') return null;
   return {
     x: points(attribute(element, 'x')),
@@ -60,7 +61,7 @@ function slideHtml(page: XmlElement, content: OdfContent): string {
     flow.heading(2, inline);
   }
   for (const { element, kind } of shapes)
-    if (kind !== 'title' && !FURNITURE.has(kind)) writeShape(element, content, flow);
+    if (kind !== 'title' && !REPEATED_KINDS.has(kind)) writeShape(element, content, flow);
   return flow.finish();
 }
 

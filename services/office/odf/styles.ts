@@ -1,22 +1,22 @@
-// What the styles of an OpenDocument file mean for text (ODF 1.3 part 3, 16): emphasis, quotes, code, lists, what is hidden.
+// Reads the meaning of styles in an OpenDocument file (ODF 1.3 part 3, 16): emphasis, quote, code, list, hidden.
 import { attribute, childElement, childElements, type XmlElement } from '#shared/readers/xml.ts';
 import type { RunFormat } from '../inline.ts';
 
-export interface OdfStyle {
+interface OdfStyle {
   format: RunFormat;
   role?: 'quote' | 'code' | 'title';
-  /** 1 to 6: a style named as a heading, for paragraphs that are not marked as one (made of Word and RTF files without outline levels). */
+  /** 1 to 6: the level in the name of a heading style. Files made from Word or RTF may not mark headings in another way. */
   heading?: number;
-  /** `text:list-style` that the paragraph style brings. */
+  /** The `text:list-style` of a paragraph style. */
   listStyle?: string;
-  /** False where a paragraph in a list shows no bullet. */
+  /** False if paragraphs of the style show no bullet in a list. */
   numbered: boolean;
-  /** Hidden text, sheet or slide. */
+  /** Whether text, a sheet or a slide of the style is hidden. */
   hidden: boolean;
   masterPage?: string;
 }
 
-export interface ListLevel {
+interface ListLevel {
   kind: 'bullet' | 'number' | 'none';
   start: number;
 }
@@ -24,7 +24,7 @@ export interface ListLevel {
 const INHERITANCE_DEPTH = 32;
 const PLAIN: OdfStyle = { format: {}, numbered: true, hidden: false };
 
-/** `_20_` stands for a blank in style names. */
+/** Decodes style names, in which `_20_` is a space. */
 function plainName(name: string): string {
   return name
     .replace(/_([0-9a-f]{2})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
@@ -51,7 +51,7 @@ export class OdfStyles {
   readonly #lists = new Map<string, Map<number, ListLevel>>();
   readonly #known = new Map<string, OdfStyle>();
 
-  /** @param roots `styles.xml` and `content.xml`, whose automatic styles win */
+  /** @param roots `styles.xml`, then `content.xml`, whose automatic styles replace those of the same name */
   constructor(roots: (XmlElement | undefined)[]) {
     for (const root of roots)
       for (const group of root ? childElements(root) : []) {
@@ -117,13 +117,13 @@ export class OdfStyles {
     if (attribute(childElement(element, 'drawing-page-properties'), 'visibility') === 'hidden') style.hidden = true;
   }
 
-  /** @param level 0 for the outermost */
+  /** @param level 0 is the outermost level */
   listLevel(name: string | undefined, level: number): ListLevel {
     const levels = name === undefined ? undefined : this.#lists.get(name);
     return levels?.get(level + 1) ?? { kind: 'bullet', start: 1 };
   }
 
-  /** Master pages that some automatic or common paragraph style asks for. */
+  /** The master pages that at least one paragraph style uses. */
   masterPages(): Set<string> {
     const names = new Set<string>();
     for (const element of this.#elements.values()) {

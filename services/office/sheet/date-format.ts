@@ -18,9 +18,9 @@ const MONTHS = [
 ];
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const SECONDS_PER_DAY = 86_400;
-/** Serial day of 1970-01-01 in the 1900 date system. */
+/** The serial day of 1970-01-01 in the 1900 date system. */
 const UNIX_EPOCH_DAY = 25_569;
-/** Days between the epochs of the two date systems. */
+/** The days between the epochs of the 1900 and the 1904 date system. */
 const DAYS_TO_1904 = 1_462;
 const BUDDHIST_ERA = 543;
 
@@ -37,8 +37,8 @@ interface Moment {
 }
 
 /**
- * The date and time of a serial number of seconds. Day 0 of the 1900 system is shown as 1900-01-00 and day 60 as
- * 1900-02-29, a day that did not exist (ECMA-376-1, 18.17.4.1).
+ * The date and time of a number of seconds since the epoch. In the 1900 system, day 0 is shown as 1900-01-00, and day 60
+ * as 1900-02-29, which did not exist (ECMA-376-1, 18.17.4.1).
  */
 function momentOf(serialSeconds: number, date1904: boolean): Moment | undefined {
   const serialDay = Math.floor(serialSeconds / SECONDS_PER_DAY);
@@ -99,13 +99,14 @@ function isTime(token: Token): boolean {
 
 const PUNCTUATION: Partial<Record<Token['kind'], string>> = { point: '.', comma: ',', slash: '/' };
 
-/** Writes serial days with a section that has date tokens. */
+/** Compiles a section that has date tokens. */
 export function dateWriter({ tokens }: Section, date1904: boolean): (value: number) => string {
   const fraction = tokens.findIndex((token, i) => token.kind === 'digits' && tokens[i - 1]?.kind === 'point');
   const fractionToken = tokens[fraction];
   const decimals = fractionToken?.kind === 'digits' ? fractionToken.text.length : 0;
   const precision = 10 ** decimals;
-  // Round to the unit that is shown first, so that 59.9999 seconds become a minute. A date alone does not round up.
+  // Round to the smallest unit that is shown, so that 59.9999 seconds become a minute. Do not round a date without a time
+  // up to the next day.
   const rounding = tokens.some(isTime) ? precision : 1000;
   const twelve = tokens.some((token) => token.kind === 'meridiem');
   return (value) => {

@@ -16,8 +16,8 @@ export function generalNumber(value: number): string {
 }
 
 /**
- * Writes numbers with a section that has no date tokens.
- * @param signed whether a minus sign is written for a negative number; a section for negatives has its own sign
+ * Compiles a section that has no date tokens.
+ * `signed` tells the result whether to write the minus sign of a negative number; a section for negatives writes its own.
  */
 export function numberWriter({ tokens }: Section): (value: number, signed: boolean) => string {
   if (!tokens.some((token) => token.kind === 'digits'))
@@ -42,9 +42,9 @@ function formatWithoutDigits(tokens: readonly Token[], value: number, signed: bo
   return sign + parts.join('');
 }
 
-/** Where the parts of a number stand among the tokens of its section, and how its value is scaled. */
+/** The positions of the parts of a number among the tokens of its section, and the scale of its value. */
 interface Places {
-  /** Index of the first token behind the integer digits. */
+  /** Index of the first token after the integer digits. */
   integerEnd: number;
   /** Index of the exponent; the number of tokens if there is none. */
   exponent: number;
@@ -54,7 +54,7 @@ interface Places {
   grouped: boolean;
   /** Each `%` multiplies the value by 100. */
   percents: number;
-  /** Each comma behind the digits divides the value by 1,000. */
+  /** Each comma after the digits divides the value by 1,000. */
   thousands: number;
 }
 
@@ -105,20 +105,20 @@ function roundToPlaces(size: number, places: Places, hasExponent: boolean): Roun
   return { whole: required === 0 && whole === '0' ? '' : whole, decimals, power };
 }
 
-/** @param width integer digits; with several of them the power is a multiple of their number */
+/** @param width the number of integer digits; the power is a multiple of it */
 function roundWithExponent(size: number, count: number, width: number): { shown: string; power: number } {
   if (size === 0) return { shown: roundDecimal(0, count), power: 0 };
   let power = Math.floor(Math.floor(Math.log10(size)) / width) * width;
   let shown = roundDecimal(size / 10 ** power, count);
   if (Number(shown) >= 10 ** width) {
-    // Rounding has added a digit: 99.95 is 1.00E+02 and not 10.00E+01.
+    // Rounding has added a digit: 99.995 is 1.00E+02 and not 10.00E+01.
     power += width;
     shown = roundDecimal(size / 10 ** power, count);
   }
   return { shown, power };
 }
 
-/** Rounds half up in decimal, because 1.005 was typed and not the binary number just below it. */
+/** Rounds half up in decimal: 1.005 becomes 1.01, although its binary form is a little smaller than 1.005. */
 function roundDecimal(size: number, count: number): string {
   const typed = size.toPrecision(SIGNIFICANT_DIGITS);
   if (typed.includes('e')) {
@@ -127,12 +127,12 @@ function roundDecimal(size: number, count: number): string {
   }
   const scaled = Math.round(Number(`${typed}e${count}`));
   if (scaled <= Number.MAX_SAFE_INTEGER) return Number(`${scaled}e-${count}`).toFixed(count);
-  // More places than significant digits: nothing is rounded off.
+  // The value has fewer significant digits than places, so nothing is rounded.
   const [whole = '0', decimals = ''] = typed.split('.');
   return `${whole}.${decimals.padEnd(count, '0').slice(0, count)}`;
 }
 
-/** Puts the digits into their placeholders. Literals inside a number (phone numbers) split its digits from the right. */
+/** Puts the digits into their placeholders, with the literals between them, as in a phone number. */
 function assemble(tokens: readonly Token[], places: Places, { whole, decimals, power }: Rounded): string {
   const { integerEnd, exponent, grouped } = places;
   const parts = splitInteger(tokens, integerEnd, whole, grouped);
@@ -156,7 +156,7 @@ function assemble(tokens: readonly Token[], places: Places, { whole, decimals, p
   return text;
 }
 
-/** The integer digits of each token, by its index; the first token takes all that the others have no placeholder for. */
+/** The integer digits of each token, by its index. Tokens are filled from the right; the first one gets all digits that are left. */
 function splitInteger(tokens: readonly Token[], end: number, whole: string, grouped: boolean): Map<number, string> {
   const indexes = tokens.flatMap((token, i) => (token.kind === 'digits' && i < end ? [i] : []));
   const parts = new Map<number, string>();
@@ -171,7 +171,7 @@ function splitInteger(tokens: readonly Token[], end: number, whole: string, grou
   return parts;
 }
 
-/** Digits `from` to `to` of an integer, with its commas. */
+/** The digits `from` to `to` of an integer, with the commas of the integer. */
 function groupDigits(whole: string, from: number, to: number): string {
   let text = '';
   for (let i = from; i < to; i++) text += (i > 0 && (whole.length - i) % 3 === 0 ? ',' : '') + whole.charAt(i);

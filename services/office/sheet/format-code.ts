@@ -1,6 +1,6 @@
-// Reads a number format code of spreadsheets (ECMA-376-1, 18.8.31) into sections of tokens, which the number and date writers follow.
+// Reads the code of a number format (ECMA-376-1, 18.8.31) into sections of tokens, for the writers of numbers and dates.
 
-/** Codes longer than this are not formats. */
+/** Longer codes are not compiled. */
 export const CODE_LENGTH = 1_000;
 
 export type Token =
@@ -57,7 +57,7 @@ function comparison(operator: string, limit: number): (value: number) => boolean
   }
 }
 
-/** `[...]`: a currency or locale, an elapsed time, a condition, or a colour, which says nothing in text. */
+/** Reads `[...]`: a currency or locale, an elapsed time, a condition, or a colour, which has no effect on the text. */
 function readBracket(inside: string, section: Section): void {
   const currency = /^\$([^-]*)(?:-.*)?$/.exec(inside);
   if (currency) {
@@ -92,7 +92,7 @@ export function compileSection(code: string): Section {
       tokens.push({ kind: 'literal', text: rest.charAt(1) });
       i += 2;
     } else if (at === '_') {
-      // Room as wide as the next character.
+      // A space as wide as the next character.
       tokens.push({ kind: 'literal', text: ' ' });
       i += 2;
     } else if (at === '*') i += 2;
@@ -123,12 +123,12 @@ export function compileSection(code: string): Section {
       i++;
     }
   }
-  if (section.date) minutesApart(tokens);
+  if (section.date) markMinutes(tokens);
   return section;
 }
 
-/** `m` beside hours or seconds is minutes, else months. */
-function minutesApart(tokens: Token[]): void {
+/** Changes the unit of each `m` beside hours or seconds from months (`m`) to minutes (`n`). */
+function markMinutes(tokens: Token[]): void {
   const units = tokens.filter((token) => token.kind === 'date' || token.kind === 'elapsed');
   units.forEach((token, i) => {
     if (token.kind !== 'date' || token.unit !== 'm' || token.length > 2) return;

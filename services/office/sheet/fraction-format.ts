@@ -1,16 +1,16 @@
-// Writes numbers as fractions (`# ?/?`, `# ?/16`), as number formats of spreadsheets ask for (ECMA-376-1, 18.8.31).
+// Writes numbers with the fraction formats of spreadsheets, such as `# ?/?` and `# ?/16` (ECMA-376-1, 18.8.31).
 import type { Token } from './format-code.ts';
 
 interface FractionPattern {
-  /** Text before the number and behind it. */
+  /** The text before and after the number. */
   before: string;
   after: string;
-  /** Shows the integer apart from the fraction. */
+  /** Writes the integer before the fraction (`1 1/2`, not `3/2`). */
   mixed: boolean;
-  /** Shows an integer of 0. */
+  /** Writes the integer also if it is 0. */
   zero: boolean;
   grouped: boolean;
-  /** The denominator that the format gives, or the most digits that it may have. */
+  /** A fixed denominator, or the largest number of digits of the denominator. */
   denominator: { fixed: number } | { digits: number };
 }
 
@@ -22,7 +22,7 @@ function readPattern(tokens: readonly Token[]): FractionPattern {
   const slash = tokens.findIndex((token) => token.kind === 'slash');
   const first = tokens.findIndex(isDigits);
   const integer = tokens.slice(first, slash).filter(isDigits).slice(0, -1);
-  // `16` and `100` are fixed; their digits may be literals (1 to 9) or placeholders (0).
+  // `16` and `100` are fixed denominators. Among the tokens, 1 to 9 are literals and 0 is a placeholder.
   const rest = tokens.slice(slash + 1);
   const denominator = /^[1-9]\d*|^[0#?]*/.exec(textOf(rest))?.[0] ?? '';
   let end = 0;
@@ -52,7 +52,7 @@ function nearestFraction(value: number, maximum: number): [over: number, under: 
   return [h1, k1];
 }
 
-/** Writes numbers with the tokens of a section that has a slash. */
+/** Compiles the tokens of a section that has a slash. */
 export function fractionWriter(tokens: readonly Token[]): (value: number, signed: boolean) => string {
   const { before, after, mixed, zero, grouped, denominator } = readPattern(tokens);
   return (value, signed) => {

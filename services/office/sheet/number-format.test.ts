@@ -1,4 +1,4 @@
-// Checks the text that number formats show, by values that Excel, LibreOffice, SSF and numfmt agree on.
+// Checks the text that number formats show, with values on which Excel, LibreOffice, SSF or numfmt agree.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generalNumber } from './decimal-format.ts';
@@ -37,14 +37,14 @@ const cases: [code: string, value: number, shown: string][] = [
   ['mm:ss.0', 0.0007, '01:00.5'],
   ['[h]:mm', 1.5, '36:00'],
   ['yyyy-mm-dd', 1, '1900-01-01'],
-  // Rounding adds a digit.
+  // Rounding adds a digit to the mantissa.
   ['0.00E+00', 99.995, '1.00E+02'],
   ['0E+0', 999.5, '1E+3'],
   ['##0.0E+0', 999.9999, '1.0E+3'],
   ['000.0E+00', 999.9999, '001.0E+03'],
   ['0.0E+0', 0, '0.0E+0'],
   ['0.0000000000', -1234567.891, '-1234567.8910000000'],
-  // The decimal point is shown without decimals too.
+  // The decimal point is shown even if no decimals follow.
   ['0.#', 12, '12.'],
   ['0.', 12, '12.'],
   ['#.##%', 0.5, '50.%'],
@@ -66,7 +66,7 @@ const cases: [code: string, value: number, shown: string][] = [
   ['#,##0"."00', 1234567, '1,234,5.67'],
   ['(000) 000-0000', 1234567, '(000) 123-4567'],
   ['000 000', 1234567, '1234 567'],
-  // The first days of the 1900 system, with the leap day that did not exist.
+  // Days 0 to 60 of the 1900 system, and rounding at midnight.
   ['yyyy-mm-dd', 0, '1900-01-00'],
   ['d-mmm-yy', 0.75, '0-Jan-00'],
   ['yyyy-mm-dd', 60.5, '1900-02-29'],
@@ -80,7 +80,8 @@ const cases: [code: string, value: number, shown: string][] = [
 ];
 
 for (const [code, value, shown] of cases)
-  test(`${code} shows ${value} as ${JSON.stringify(shown)}`, () => assert.equal(compileFormat(code, false)(value), shown));
+  test(`${code} shows ${value} as ${JSON.stringify(shown)}`, () =>
+    assert.equal(compileFormat(code, false)(value), shown));
 
 test('counts days from 1904-01-01 in a workbook of the 1904 system', () =>
   assert.equal(compileFormat('yyyy-mm-dd', true)(43956), '2024-05-06'));

@@ -1,9 +1,9 @@
-// Shows numbers as their cells do: the number format codes of spreadsheets (ECMA-376-1, 18.8.31), compiled once a style.
+// Compiles number format codes of spreadsheets (ECMA-376-1, 18.8.31) into functions that write values as cells show them.
 import { dateWriter } from './date-format.ts';
 import { generalNumber, numberWriter } from './decimal-format.ts';
 import { CODE_LENGTH, compileSection, type Section, splitSections } from './format-code.ts';
 
-/** Formats that files name by number only (18.8.30); 14 and 22 follow the reader's locale, so they are given as ISO 8601. */
+/** The formats that files refer to by number only (18.8.30). 14 and 22 depend on the reader's locale, so this table uses ISO 8601. */
 export const BUILT_IN: Record<number, string> = {
   0: 'General',
   1: '0',
@@ -74,7 +74,7 @@ export function compileFormat(code: string, date1904: boolean): NumberFormat {
 }
 
 /**
- * The section that a value is written with. Without conditions the sections are for positive, negative and zero values.
+ * Chooses the section for a value. Without conditions the sections are for positive, negative and zero values.
  * `signed` is false if the section writes the sign of a negative value itself.
  */
 function chooseSection(

@@ -1,4 +1,4 @@
-// One sheet as rows of shown texts, and how it is written: trimmed, merged cells spanned, as HTML or straight to Markdown.
+// Writes the rows of a sheet as HTML or directly as Markdown, without empty rows and columns, and with merged cells as spans.
 import { ParseError } from '#shared/contract/errors.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { escapeText } from '#shared/document/escape.ts';
@@ -12,11 +12,11 @@ export interface SheetCell {
 
 export interface SheetRow {
   index: number;
-  /** In the order of their columns, only those that show something. */
+  /** The cells that show something, in the order of their columns. */
   cells: SheetCell[];
 }
 
-/** All zero-based and inclusive. */
+/** Zero-based and inclusive indexes. */
 export interface MergedRange {
   top: number;
   left: number;
@@ -28,15 +28,15 @@ export interface Sheet {
   name: string;
   rows: SheetRow[];
   merges: MergedRange[];
-  /** Markup of what floats over the cells (text boxes, chart titles, pictures). */
+  /** The markup of objects over the cells: text boxes, chart titles, pictures. */
   drawings: string;
 }
 
-/** Counts cells over a whole workbook. */
+/** Counts the cells of all sheets of a workbook. */
 export class CellBudget {
   #left: number = DOCUMENT_LIMITS.sheetCells;
 
-  /** @throws ParseError DOCUMENT_TOO_COMPLEX once `DOCUMENT_LIMITS.sheetCells` are spent */
+  /** @throws ParseError DOCUMENT_TOO_COMPLEX after `DOCUMENT_LIMITS.sheetCells` cells */
   spend(cells: number): void {
     this.#left -= cells;
     if (this.#left < 0)
@@ -46,11 +46,11 @@ export class CellBudget {
 
 interface Layout {
   rows: SheetRow[];
-  /** Column of the sheet to column of the table; empty columns have none. */
+  /** The column of the table for each column of the sheet that is not empty. */
   columns: Map<number, number>;
 }
 
-/** What remains when rows and columns that show nothing are left out. @throws ParseError DOCUMENT_TOO_COMPLEX */
+/** Removes the rows and columns that show nothing. @throws ParseError DOCUMENT_TOO_COMPLEX */
 function layOut(sheet: Sheet): Layout {
   const rows = sheet.rows.filter((row) => row.cells.length > 0);
   const used = new Set<number>();
@@ -69,12 +69,12 @@ interface Span {
   rowspan: number;
 }
 
-/** Spans by "row:column" of the table, and the places they cover. */
+/** The spans and the cells that they cover, by `row:column` of the table. */
 function spansOf(sheet: Sheet, { rows, columns }: Layout): { origins: Map<string, Span>; covered: Set<string> } {
   const origins = new Map<string, Span>();
   const covered = new Set<string>();
-  const rowPlaces = new Map(rows.map((row, i) => [row.index, i]));
-  const place = (map: ReadonlyMap<number, number>, from: number, to: number): number[] => {
+  const rowPositions = new Map(rows.map((row, i) => [row.index, i]));
+  const positions = (map: ReadonlyMap<number, number>, from: number, to: number): number[] => {
     const found: number[] = [];
     const end = Math.min(to, from + DOCUMENT_LIMITS.tableSpan - 1);
     for (let i = from; i <= end; i++) {
@@ -84,9 +84,9 @@ function spansOf(sheet: Sheet, { rows, columns }: Layout): { origins: Map<string
     return found;
   };
   for (const merge of sheet.merges) {
-    const down = place(rowPlaces, merge.top, merge.bottom);
-    const across = place(columns, merge.left, merge.right);
-    if (down.length * across.length < 2 || !rowPlaces.has(merge.top) || !columns.has(merge.left)) continue;
+    const down = positions(rowPositions, merge.top, merge.bottom);
+    const across = positions(columns, merge.left, merge.right);
+    if (down.length * across.length < 2 || !rowPositions.has(merge.top) || !columns.has(merge.left)) continue;
     if (down.some((row) => across.some((column) => covered.has(`${row}:${column}`)))) continue;
     origins.set(`${down[0]}:${across[0]}`, { colspan: across.length, rowspan: down.length });
     for (const row of down) for (const column of across) covered.add(`${row}:${column}`);
@@ -104,12 +104,12 @@ function cellHtml({ text, href }: SheetCell): string {
 function tableHtml(sheet: Sheet, layout: Layout): string {
   const { origins, covered } = spansOf(sheet, layout);
   const width = layout.columns.size;
-  const lines = layout.rows.map((row, rowPlace) => {
-    const tag = rowPlace === 0 ? 'th' : 'td';
+  const lines = layout.rows.map((row, rowPosition) => {
+    const tag = rowPosition === 0 ? 'th' : 'td';
     const shown = new Map(row.cells.map((cell) => [layout.columns.get(cell.column), cell]));
     let line = '';
     for (let column = 0; column < width; column++) {
-      const key = `${rowPlace}:${column}`;
+      const key = `${rowPosition}:${column}`;
       if (covered.has(key)) continue;
       const span = origins.get(key);
       const spans = span
@@ -123,7 +123,7 @@ function tableHtml(sheet: Sheet, layout: Layout): string {
   return `<table>\n${lines.join('\n')}\n</table>`;
 }
 
-/** A sheet as its name and a table; '' where it shows nothing. */
+/** A sheet as a heading and a table; '' if it shows nothing. */
 export function sheetHtml(sheet: Sheet): string {
   const layout = layOut(sheet);
   const table = layout.rows.length === 0 ? '' : tableHtml(sheet, layout);
@@ -133,7 +133,7 @@ export function sheetHtml(sheet: Sheet): string {
 
 const CELL_CONTEXT = { lineStart: false, cell: true, link: false };
 
-/** Everything that Markdown or a table line may have to be kept from; most texts hold none of it. */
+/** The characters that may need escaping in a Markdown table. Most texts have none of them. */
 const MARKDOWN_LIVE = /[\\`*_<&~|[\]\t-\r\u00a0\u2028\u2029]| {2}|^ | $/;
 
 function cellMarkdown({ text, href }: SheetCell): string {
@@ -146,7 +146,7 @@ function cellMarkdown({ text, href }: SheetCell): string {
   return target === undefined || /[\s()<>|]/.test(target) ? written : `[${written}](${target})`;
 }
 
-/** The same as Markdown without a tree between, for sheets too large for one; merged cells show their text once. */
+/** A sheet as Markdown, without an HTML tree. Merged cells show their text once. */
 export function sheetMarkdown(sheet: Sheet): string {
   const { rows, columns } = layOut(sheet);
   if (rows.length === 0) return '';

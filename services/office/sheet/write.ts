@@ -1,11 +1,11 @@
-// Chooses how a workbook is written: as semantic HTML, or straight to Markdown where a tree of its cells would cost more than it gives.
+// Writes a workbook as semantic HTML, or directly as Markdown if it is so large that an HTML tree would cost too much memory.
 import type { RenderOptions } from '#shared/contract/jobs.ts';
 import { type Sheet, sheetHtml, sheetMarkdown } from './sheet.ts';
 
-/** Cells past which a workbook goes straight to Markdown, unless HTML is asked for too. */
+/** A workbook with more cells is written directly as Markdown; HTML is written too only if it is requested. */
 const STREAMED_CELLS = 20_000;
 
-/** Semantic HTML of a workbook's sheets, and for a large one its Markdown. */
+/** The semantic HTML of the sheets, and for a large workbook the Markdown. */
 export function writeSheets(sheets: Sheet[], options: RenderOptions): { html: string; markdown?: string } {
   let cells = 0;
   for (const sheet of sheets) for (const row of sheet.rows) cells += row.cells.length;

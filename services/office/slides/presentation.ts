@@ -1,4 +1,4 @@
-// Reads a pptx or pptm (PresentationML, ECMA-376-1 part 19) into one block a slide, shapes in the order in which they are read.
+// Reads a pptx or pptm (PresentationML, ECMA-376-1, 19) into one block for each slide, with the shapes in reading order.
 import { ParseError } from '#shared/contract/errors.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { attribute, childElement, childElements, descend, descendants, type XmlElement } from '#shared/readers/xml.ts';
@@ -10,17 +10,17 @@ import {
   type PictureOptions,
   pictureMarkup,
 } from '../drawing.ts';
+import { EMPTY_ELEMENT } from '../empty-element.ts';
 import { type Cell, Flow, unwrapParagraph, writeTable } from '../flow.ts';
 import { InlineText } from '../inline.ts';
 import type { OpcPackage } from '../opc.ts';
-import { inReadingOrder, type Placed } from './reading-order.ts';
+import { type Boxed, inReadingOrder } from './reading-order.ts';
 import { readParagraph, writeTextBody } from './text.ts';
 
-const EMPTY: XmlElement = { name: '', local: '', attributes: {}, children: [] };
-/** What every slide repeats. */
-const FURNITURE = new Set(['sldNum', 'dt', 'ftr', 'hdr']);
+/** Placeholders that every slide repeats: slide number, date, footer and header. */
+const REPEATED_KINDS = new Set(['sldNum', 'dt', 'ftr', 'hdr']);
 
-interface Shape extends Placed {
+interface Shape extends Boxed {
   element: XmlElement;
   placeholder: { type: string; index: string } | undefined;
 }
@@ -38,7 +38,7 @@ export function readPptx(opc: OpcPackage, part: string, pictures: PictureOptions
   const presentation = opc.tree(part);
   if (!presentation) throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: its presentation is missing');
   const slides: string[] = [];
-  childElements(childElement(presentation, 'sldIdLst') ?? EMPTY, 'sldId').forEach((entry, i) => {
+  childElements(childElement(presentation, 'sldIdLst') ?? EMPTY_ELEMENT, 'sldId').forEach((entry, i) => {
     const target = opc.relationships(part).get(entry.attributes['r:id'] ?? attribute(entry, 'id') ?? '')?.target;
     const slide = opc.tree(target);
     if (!slide || target === undefined || ['0', 'false'].includes(slide.attributes.show ?? '')) return;
@@ -61,13 +61,13 @@ function placeholderOf(element: XmlElement): { type: string; index: string } | u
 const BODY_KINDS = new Set(['body', 'obj', 'subTitle', 'chart', 'tbl', 'clipArt', 'dgm', 'media', 'pic']);
 const TITLE_KINDS = new Set(['title', 'ctrTitle']);
 
-/** The placeholder of a layout or master that a slide's one takes its looks from (19.3.1.36). */
+/** The placeholder of a layout or master from which the placeholder of a slide inherits (19.3.1.36). */
 function inheritedShape(
   tree: XmlElement | undefined,
   wanted: { type: string; index: string } | undefined,
 ): XmlElement | undefined {
   if (!tree || !wanted) return undefined;
-  const shapes = childElements(descend(tree, 'cSld', 'spTree') ?? EMPTY, 'sp');
+  const shapes = childElements(descend(tree, 'cSld', 'spTree') ?? EMPTY_ELEMENT, 'sp');
   const family = (type: string) => (TITLE_KINDS.has(type) ? 'title' : BODY_KINDS.has(type) ? 'body' : type);
   let similar: XmlElement | undefined;
   for (const shape of shapes) {
@@ -79,7 +79,7 @@ function inheritedShape(
   return similar;
 }
 
-function boxOf(element: XmlElement | undefined): Placed['box'] {
+function boxOf(element: XmlElement | undefined): Boxed['box'] {
   if (!element) return null;
   const transform =
     descend(element, 'spPr', 'xfrm') ?? descend(element, 'grpSpPr', 'xfrm') ?? childElement(element, 'xfrm');
@@ -94,7 +94,7 @@ function boxOf(element: XmlElement | undefined): Placed['box'] {
   };
 }
 
-/** All shapes of a tree; a group stays together at its own place. */
+/** All shapes of a tree in reading order. A group is one shape. */
 function shapesOf(context: SlideContext, tree: XmlElement): Shape[] {
   const shapes: Shape[] = [];
   for (const element of childElements(tree)) {
@@ -115,7 +115,7 @@ function shapesOf(context: SlideContext, tree: XmlElement): Shape[] {
 }
 
 function slideHtml(context: SlideContext, slide: XmlElement): string {
-  const shapes = shapesOf(context, descend(slide, 'cSld', 'spTree') ?? EMPTY);
+  const shapes = shapesOf(context, descend(slide, 'cSld', 'spTree') ?? EMPTY_ELEMENT);
   const isTitle = (shape: Shape) => shape.placeholder !== undefined && TITLE_KINDS.has(shape.placeholder.type);
   const flow = new Flow();
   for (const shape of shapes.filter(isTitle)) flow.heading(2, titleText(context, shape.element));
@@ -125,7 +125,7 @@ function slideHtml(context: SlideContext, slide: XmlElement): string {
 
 function titleText(context: SlideContext, element: XmlElement): InlineText {
   const inline = new InlineText();
-  for (const paragraph of childElements(childElement(element, 'txBody') ?? EMPTY, 'p')) {
+  for (const paragraph of childElements(childElement(element, 'txBody') ?? EMPTY_ELEMENT, 'p')) {
     if (!inline.isEmpty()) inline.text(' ');
     inline.append(readParagraph(context.opc, context.part, paragraph));
   }
@@ -134,7 +134,7 @@ function titleText(context: SlideContext, element: XmlElement): InlineText {
 
 function writeShape(context: SlideContext, { element, placeholder }: Shape, flow: Flow): void {
   const { opc, part, pictures } = context;
-  if (placeholder && FURNITURE.has(placeholder.type)) return;
+  if (placeholder && REPEATED_KINDS.has(placeholder.type)) return;
   switch (element.local) {
     case 'grpSp':
       for (const shape of shapesOf(context, element)) writeShape(context, shape, flow);
@@ -166,7 +166,7 @@ function writeShape(context: SlideContext, { element, placeholder }: Shape, flow
   }
 }
 
-/** The picture that stands for an embedded object, where it has a description. */
+/** The picture of an embedded object, if it has a description. */
 function oleFallback({ opc, part, pictures }: SlideContext, data: XmlElement): string {
   for (const picture of descendants(data, 'pic')) {
     const alt = alternativeText(descend(picture, 'nvPicPr', 'cNvPr'));
@@ -178,7 +178,7 @@ function oleFallback({ opc, part, pictures }: SlideContext, data: XmlElement): s
   return '';
 }
 
-/** List styles behind a shape's own: layout's and master's placeholder, then the master's text styles. */
+/** The list styles that a shape inherits: from the placeholders of its layout and master, then from the text styles of the master. */
 function inheritedStyles(
   context: SlideContext,
   placeholder: { type: string; index: string } | undefined,
@@ -225,10 +225,10 @@ function notesHtml(opc: OpcPackage, slidePart: string): string {
   const notes = opc.tree(part);
   if (!notes || part === undefined) return '';
   const flow = new Flow();
-  for (const shape of childElements(descend(notes, 'cSld', 'spTree') ?? EMPTY, 'sp')) {
+  for (const shape of childElements(descend(notes, 'cSld', 'spTree') ?? EMPTY_ELEMENT, 'sp')) {
     const placeholder = placeholderOf(shape);
     const body = childElement(shape, 'txBody');
-    if (!body || (placeholder && (FURNITURE.has(placeholder.type) || placeholder.type === 'sldImg'))) continue;
+    if (!body || (placeholder && (REPEATED_KINDS.has(placeholder.type) || placeholder.type === 'sldImg'))) continue;
     writeTextBody(opc, part, body, [], flow);
   }
   const html = flow.finish();

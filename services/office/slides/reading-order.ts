@@ -1,32 +1,32 @@
-// Orders the shapes of a slide as they are read: as the file lists them, but never one before another that stands above it.
+// Sorts the shapes of a slide into reading order: the order of the file, except that a shape comes after all shapes above it.
 
-/** Where a shape is and how large, in any one unit; null where the file does not say. */
-export interface Placed {
+export interface Boxed {
+  /** Position and size in any unit; null if the file has none. */
   box: { x: number; y: number; width: number; height: number } | null;
 }
 
-/** Slides with more shapes are drawings; they keep the file's order. */
+/** A slide with more shapes is a drawing and keeps the order of the file. */
 const ORDERED_SHAPES = 500;
-/** Boxes may overlap by this share of the smaller one and still be above each other. */
+/** A box is above another one even if they overlap by this share of the height of the smaller one. */
 const OVERLAP = 0.1;
 
-/** Wholly above, and over some of the same columns. Boxes that lie on each other say nothing about their order. */
-function isAbove(a: Placed, b: Placed): boolean {
+/** Whether box `a` is above box `b` and shares some of its width. Boxes that overlap more are in no order. */
+function isAbove(a: Boxed, b: Boxed): boolean {
   if (!a.box || !b.box || a.box.height <= 0 || b.box.height <= 0) return false;
   const tolerance = OVERLAP * Math.min(a.box.height, b.box.height);
   if (a.box.y + a.box.height > b.box.y + tolerance) return false;
   return a.box.x < b.box.x + b.box.width && b.box.x < a.box.x + a.box.width;
 }
 
-/** A new array; shapes that nothing constrains keep their order. Quadratic in the shapes of one slide, which are bounded. */
-export function inReadingOrder<S extends Placed>(shapes: readonly S[]): S[] {
+/** Returns a sorted copy. Shapes that are not above each other keep their order. The time is quadratic in the number of shapes. */
+export function inReadingOrder<S extends Boxed>(shapes: readonly S[]): S[] {
   if (shapes.length > ORDERED_SHAPES) return [...shapes];
   const waiting = [...shapes];
   const ordered: S[] = [];
   const blockers = new Map(waiting.map((shape) => [shape, waiting.filter((other) => isAbove(other, shape)).length]));
   while (waiting.length > 0) {
     const free = waiting.findIndex((shape) => blockers.get(shape) === 0);
-    // With the tolerance two boxes could block each other; then the file's order holds.
+    // Because of the tolerance two boxes can block each other; then the order of the file is used.
     const [next] = waiting.splice(Math.max(free, 0), 1);
     if (!next) break;
     ordered.push(next);

@@ -1,4 +1,4 @@
-// Reads DrawingML text (ECMA-376-1, 21.1.2): paragraphs with levels, bullets inherited from layout and master, runs and links.
+// Reads DrawingML text (ECMA-376-1, 21.1.2): paragraphs, list levels, inherited bullets, runs and links.
 import {
   attribute,
   childElement,
@@ -75,7 +75,7 @@ function bulletIn(properties: XmlElement | undefined): Bullet | undefined {
 
 /**
  * Writes the paragraphs of a text body.
- * @param styles list styles from the nearest to the farthest: the shape's own, its layout's, its master's
+ * @param styles the inherited list styles, the nearest first
  */
 export function writeTextBody(
   opc: OpcPackage,
