@@ -264,7 +264,7 @@ export const DIFFERENT: readonly Difference[] = [
   {
     name: 'a formula',
     html: '<math><msup><mi>x</mi><mn>2</mn></msup></math>',
-    means: '<p>$x^2$</p>',
+    means: '<p>$x^{2}$</p>',
     reason: 'LaTeX says it, "x2" does not',
   },
   {
