@@ -45,10 +45,11 @@ function readDrawings(opc: OpcPackage, part: string): string {
   if (!tree) return '';
   const found: string[] = [];
   for (const anchor of childElements(tree)) {
-    for (const body of descendants(anchor, 'txBody')) found.push(...childElements(body, 'p').map(paragraphMarkup));
+    for (const body of descendants(anchor, 'txBody'))
+      for (const paragraph of childElements(body, 'p')) found.push(paragraphMarkup(paragraph));
     for (const chart of descendants(anchor, 'chart')) {
       const chartTree = opc.tree(opc.relationships(part).get(attribute(chart, 'id') ?? '')?.target);
-      if (chartTree) found.push(...descendants(chartTree, 'title').map(paragraphMarkup));
+      for (const title of chartTree ? descendants(chartTree, 'title') : []) found.push(paragraphMarkup(title));
     }
     for (const picture of descendants(anchor, 'pic')) {
       const alt = alternativeText(descendants(picture, 'cNvPr')[0]);

@@ -85,11 +85,9 @@ export function name(text: string, applied = false): Atom[] {
   return [{ ...atom(`\\mathrm{${letters}}`), name: letters }];
 }
 
-/** Turns the last atom into a function if it is a name. */
-export function applied(atoms: Atoms): Atom[] {
-  const last = atoms.at(-1);
-  if (last?.name === undefined) return [...atoms];
-  return [...atoms.slice(0, -1), { ...last, latex: `\\operatorname{${last.name}}`, class: 'operator' }];
+/** A name as a function; any other atom unchanged. */
+export function asFunction(one: Atom): Atom {
+  return one.name === undefined ? one : { ...one, latex: `\\operatorname{${one.name}}`, class: 'operator' };
 }
 
 const TEXT_ESCAPES: Readonly<Record<string, string>> = {

@@ -134,3 +134,8 @@ for (const [title, mathml, expected] of MATHML)
   test(`MathML: reads ${title}`, () => {
     assert.equal(toMarkdown(parseHtml(`<p>${mathml}</p>`).body.children, { webpage: false }), `$${expected}$`);
   });
+
+test('MathML: reads a row with more atoms than a function call can have arguments', () => {
+  const row = `<p><math><mrow>${`<mo>${'!'.repeat(10_000)}</mo>`.repeat(15)}</mrow></math></p>`;
+  assert.equal(toMarkdown(parseHtml(row).body.children, { webpage: false }), `$${'!'.repeat(150_000)}$`);
+});

@@ -5,7 +5,7 @@ import type { Atom, Atoms } from './atom.ts';
 import { BLANK } from './atom.ts';
 import {
   accent,
-  applied,
+  asFunction,
   box,
   fence,
   fraction,
@@ -50,13 +50,15 @@ export function localName(element: Element): string {
 }
 
 function readRow(nodes: readonly ChildNode[], variant: Alphabet | undefined): Atom[] {
-  let atoms: Atom[] = [];
+  const atoms: Atom[] = [];
   for (const node of nodes) {
     if (isText(node)) {
       if (node.data.trim() !== '') atoms.push(...signs(node.data.trim()));
     } else if (isElement(node)) {
-      if (localName(node) === 'mo' && tokenText(node) === FUNCTION_APPLICATION) atoms = applied(atoms);
-      else atoms.push(...readElement(node, variant));
+      const last = atoms.at(-1);
+      if (last && localName(node) === 'mo' && tokenText(node) === FUNCTION_APPLICATION)
+        atoms[atoms.length - 1] = asFunction(last);
+      else for (const atom of readElement(node, variant)) atoms.push(atom);
     }
   }
   return atoms;
