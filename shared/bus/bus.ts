@@ -1,8 +1,8 @@
-// The three seams to whatever carries jobs, payloads and shared numbers between processes; memory and NATS implement them, one contract suite holds both.
+// Defines the interfaces that carry jobs, payloads, shared state and events between processes. The memory bus and the NATS bus implement them.
 
-/** A job on its way: a small JSON header and the bytes that fit beside it. */
+/** A job as it is sent: a small JSON header, and a payload that is small enough for the message. */
 export interface JobMessage {
-  /** Unique; also the key for cancelling. */
+  /** Unique. Appears in logs. */
   id: string;
   header: unknown;
   body: Uint8Array;
@@ -14,62 +14,65 @@ export interface JobAnswer {
 }
 
 export interface RequestOptions {
-  /** Epoch milliseconds; past it the request rejects and the work is cancelled. */
+  /** Epoch milliseconds. At this time the request rejects and the job is cancelled. */
   deadline: number;
   signal?: AbortSignal;
-  /** Keep the message off every disk (zero data retention). */
+  /** Never write the message to a disk (zero data retention). */
   volatile?: boolean;
-  /** Called each time a worker takes the job: the wait in the queue is over. */
+  /** Called each time a worker starts an attempt at the job. */
   onStarted?: () => void;
 }
 
 /** One attempt at a job. */
 export interface Delivery {
   message: JobMessage;
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   attempt: number;
   deadline: number;
   volatile: boolean;
-  /** Fires when the requester cancelled, went away or the deadline passed. */
+  /** Aborts when the requester cancels the job, when the requester disconnects, or at the deadline. */
   signal: AbortSignal;
 }
 
 export interface ServeOptions {
-  /** Jobs taken at once; no more are pulled than can run. */
+  /** Jobs that run at the same time: the number of slots. The worker pulls a job only while a slot is free. */
   concurrency: number;
   /**
-   * Resolves: the answer is sent, then the job acknowledged. Rejects: the job is given back for another attempt
-   * (an infrastructure fault; a fault of the document is an answer).
+   * When it resolves, the worker sends the answer and then acknowledges the job. When it rejects, the job is redelivered
+   * for another attempt. Reject only for infrastructure faults. A fault of the document is an answer.
    */
   handler: (delivery: Delivery) => Promise<JobAnswer>;
 }
 
 export interface Consumer {
-  /** Takes no new job, lets those that run finish, then resolves. */
+  /** Accepts no new job. Resolves when the running jobs are finished. */
   drain(): Promise<void>;
 }
 
 export interface QueueDepth {
-  /** Jobs nobody has taken yet. */
+  /** Jobs that wait for a worker. */
   pending: number;
-  /** Jobs taken and not yet answered. One that a full worker gave straight back may count here until the next worker asks. */
+  /**
+   * Jobs delivered to a worker and not yet acknowledged. On NATS, a job that a worker without a free slot returned also
+   * counts as running until the next worker pulls it.
+   */
   running: number;
-  /** Milliseconds that the oldest of the waiting jobs waits; 0 where none does. */
+  /** Age of the oldest waiting job in milliseconds; 0 if no job waits. */
   oldestMs: number;
 }
 
-/** Work queues with answers. */
+/** Work queues in which each job gets an answer. */
 export interface Bus {
   /**
-   * Puts a job in a queue and waits for its answer.
+   * Puts a job into a queue and waits for its answer.
    * @throws NoWorkerError, DeadlineError, CancelledError, AbandonedError, BusUnavailableError
    */
   request(queue: string, message: JobMessage, options: RequestOptions): Promise<JobAnswer>;
   serve(queue: string, options: ServeOptions): Promise<Consumer>;
-  /** Workers that said lately that they serve the queue. */
+  /** Number of workers that recently announced that they serve the queue. */
   workers(queue: string): number;
   depth(queue: string): Promise<QueueDepth>;
-  /** False while the way to the other processes is down. */
+  /** False while this process is not connected to the others. */
   connected(): boolean;
   close(): Promise<void>;
 }
@@ -81,34 +84,37 @@ export interface PayloadRef {
 }
 
 export interface PutOptions {
-  /** Keep it off every disk. */
+  /** Never write the payload to a disk. */
   volatile: boolean;
 }
 
-/** Bytes too large for a message, kept until deleted or swept by age. */
+/** Stores payloads that are too large for a message, until they are deleted or reach their maximum age. */
 export interface PayloadStore {
   /**
-   * Stores a stream chunk by chunk, never whole in memory unless `volatile` demands it. A source that throws leaves nothing behind.
-   * @throws StoreFullError, and nothing of the stream is left
+   * Stores a stream chunk by chunk. If the source throws or the store is full, the chunks that are already stored are
+   * deleted.
+   * @throws StoreFullError, BusUnavailableError, or the error of the source
    */
   put(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<PayloadRef>;
   /**
-   * The bytes, chunk by chunk. Where the store goes away in between, reading goes on when it is back, up to `until` (epoch milliseconds; absent: not at all).
-   * @throws PayloadMissingError; BusUnavailableError
+   * Reads the payload chunk by chunk. If the store becomes unavailable, reading continues after the reconnect.
+   * @param options.until epoch milliseconds at which to stop waiting for a reconnect; by default it does not wait
+   * @throws PayloadMissingError, BusUnavailableError
    */
   get(ref: PayloadRef, options?: { until?: number }): Promise<AsyncIterable<Uint8Array>>;
-  /** Fine when it is already gone. */
+  /** Deletes the payload. A payload that is already deleted is not an error. */
   delete(ref: PayloadRef): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Small JSON values that all gateways share, changed by compare-and-set. */
+/** Small JSON values that all gateways share. Each change is a compare-and-set. */
 export interface SharedState {
   get(key: string): Promise<unknown>;
   /**
-   * Reads, computes and writes until no other writer came between. `change` must be pure: it may run several times.
-   * `next: undefined` deletes the key; the very value that was given back leaves without writing.
-   * A value not written for `ttlMs` is gone. One key keeps to one `ttlMs`.
+   * Reads the value, calls `change` and writes the result. Repeats this if another writer changed the value in between,
+   * so `change` must be pure. `next: undefined` deletes the key. If `next` is the same value as `current`, nothing is
+   * written. A value expires `ttlMs` after its last write. Always use the same `ttlMs` for the same key.
+   * @throws BusUnavailableError
    */
   update<T>(
     key: string,
@@ -118,23 +124,23 @@ export interface SharedState {
   close(): Promise<void>;
 }
 
-/** Events kept for whoever collects them. */
+/** Stores events until another program collects them. */
 export interface EventLog {
   /**
-   * Keeps one event, waiting for a bus that is away.
-   * @param kind a name of small letters
-   * @throws BusUnavailableError where it could not be kept in time
+   * Stores one event. Waits while the bus is unavailable.
+   * @param kind a name of lower-case letters
+   * @throws BusUnavailableError if the event could not be stored in time
    */
   append(kind: string, event: object): Promise<void>;
 }
 
-/** All of them, from one connection. */
+/** All interfaces of one connection. */
 export interface Transport {
   kind: 'memory' | 'nats';
   bus: Bus;
   payloads: PayloadStore;
   state: SharedState;
-  /** Undefined where no server is there to keep them. */
+  /** Undefined on the memory bus, which has no server to store events. */
   events: EventLog | undefined;
   close(): Promise<void>;
 }
@@ -148,14 +154,14 @@ export class DeadlineError extends Error {
 export class CancelledError extends Error {
   override readonly name = 'CancelledError';
 }
-/** The job was given to workers as often as allowed and none lived to answer. */
+/** The job had the maximum number of attempts and none of them returned an answer. */
 export class AbandonedError extends Error {
   override readonly name = 'AbandonedError';
 }
 export class BusUnavailableError extends Error {
   override readonly name = 'BusUnavailableError';
 }
-/** The store has no room for more; there will be when others are done. */
+/** The store is full. It has space again when other jobs are finished. */
 export class StoreFullError extends Error {
   override readonly name = 'StoreFullError';
 }

@@ -1,17 +1,17 @@
-// The transport of a single process: everything `npm start` needs, without a server beside it.
+// Creates the transport of a single process: it needs no server, so `npm start` works without NATS.
 import type { Transport } from './bus.ts';
 import { createMemoryPayloadStore } from './memory/payload-store.ts';
 import { createMemorySharedState } from './memory/shared-state.ts';
 import { createMemoryBus } from './memory/work-queue.ts';
 
-export interface MemoryTransportOptions {
-  /** Where the private folder for large payloads is made; the system's temporary folder unless named. */
+interface MemoryTransportOptions {
+  /** The folder for the private folder with large payloads. Default: the temporary folder of the system. */
   folder?: string;
-  /** Bytes of volatile payloads held at once; TRANSPORT_LIMITS otherwise. */
+  /** Maximum size of all volatile payloads together, in bytes. Default: TRANSPORT_LIMITS. */
   volatileBytes?: number;
 }
 
-/** A transport whose three parts live in this process; large payloads that may touch a disk go to private files. */
+/** A transport within this process. It writes durable payloads to private files if they do not fit into memory. */
 export function createMemoryTransport(options: MemoryTransportOptions = {}): Transport {
   const bus = createMemoryBus();
   const payloads = createMemoryPayloadStore(options);

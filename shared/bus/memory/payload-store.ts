@@ -1,4 +1,4 @@
-// Payloads of a deployment that is one process: what fits and volatile ones in memory, the rest in private files that never outlive their process for long.
+// Implements PayloadStore within one process: volatile payloads and small durable payloads are in memory, the others in private files.
 import { randomUUID } from 'node:crypto';
 import { createReadStream, readdirSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { PayloadMissingError, type PayloadRef, type PayloadStore, type PutOption
 
 interface Payload {
   chunks: Uint8Array[];
-  /** Where the bytes are when they are not in `chunks`. */
+  /** Path of the file that contains the payload; undefined if the payload is in `chunks`. */
   file: string | undefined;
   size: number;
   volatile: boolean;
@@ -17,13 +17,11 @@ interface Payload {
 }
 
 const SWEEP_MS = 30_000;
-// The host is part of the name because containers may share a temporary folder but not their process ids.
+// The name contains the host, because containers can share a temporary folder but have their own process ids.
 const FOLDER_PREFIX = `parsemesh-payloads-${hostname().replace(/[^\w]/g, '_')}-`;
 const ownFolders = new Set<string>();
 
-/**
- * A PayloadStore of this process. Its own folder (mode 0700) is made in `folder` when the first large payload comes.
- */
+/** A PayloadStore of this process. It creates a private folder (mode 0700) in `folder` for the first payload that does not fit into memory. */
 export function createMemoryPayloadStore({
   folder = tmpdir(),
   volatileBytes = TRANSPORT_LIMITS.volatilePayloadBytes,
@@ -39,16 +37,16 @@ class MemoryPayloadStore implements PayloadStore {
   readonly #parent: string;
   readonly #payloads = new Map<string, Payload>();
   readonly #sweep: NodeJS.Timeout;
-  readonly #volatileBytes: number;
-  /** Bytes of volatile payloads that are here, those still coming in included. */
-  #volatileHeld = 0;
-  /** The same for the others' bytes that are not in files. */
-  #held = 0;
+  readonly #maxVolatileBytes: number;
+  /** Bytes of all volatile payloads, including those that are still being stored. */
+  #volatileBytes = 0;
+  /** Bytes of the durable payloads that are in memory, including those that are still being stored. */
+  #durableBytes = 0;
   #folder: Promise<string> | undefined;
 
   constructor(parent: string, volatileBytes: number) {
     this.#parent = parent;
-    this.#volatileBytes = volatileBytes;
+    this.#maxVolatileBytes = volatileBytes;
     this.#sweep = setInterval(() => void this.#removeOld(), SWEEP_MS);
     this.#sweep.unref();
   }
@@ -65,29 +63,22 @@ class MemoryPayloadStore implements PayloadStore {
     let handle: FileHandle | undefined;
     try {
       for await (const chunk of source) {
-        if (options.volatile) {
-          if (this.#volatileHeld + chunk.byteLength > this.#volatileBytes)
-            throw new StoreFullError('memory holds as many volatile payloads as it may');
-          this.#volatileHeld += chunk.byteLength;
-        }
-        if (!handle && !options.volatile && this.#held + chunk.byteLength > TRANSPORT_LIMITS.memoryPayloadBytes) {
+        if (!handle && !this.#reserve(chunk.byteLength, options)) {
+          if (options.volatile) throw new StoreFullError('the payload store is full');
           const path = join(await this.#ownFolder(), id);
           handle = await open(path, 'wx', 0o600);
           payload.file = path;
-          this.#held -= payload.size;
-          for (const early of payload.chunks) await handle.writeFile(early);
+          this.#durableBytes -= payload.size;
+          for (const earlier of payload.chunks) await handle.writeFile(earlier);
           payload.chunks = [];
         }
         payload.size += chunk.byteLength;
         if (handle) await handle.writeFile(chunk);
-        else {
-          payload.chunks.push(chunk);
-          if (!options.volatile) this.#held += chunk.byteLength;
-        }
+        else payload.chunks.push(chunk);
       }
     } catch (error) {
       await handle?.close();
-      await this.#letGo(payload);
+      await this.#free(payload);
       throw error;
     }
     await handle?.close();
@@ -97,19 +88,33 @@ class MemoryPayloadStore implements PayloadStore {
 
   async get(ref: PayloadRef): Promise<AsyncIterable<Uint8Array>> {
     const payload = this.#payloads.get(ref.id);
-    if (!payload) throw new PayloadMissingError('the payload is gone: it was deleted or grew too old');
+    if (!payload)
+      throw new PayloadMissingError('the payload does not exist: it was deleted or reached its maximum age');
     return payload.file === undefined ? iterate(payload.chunks) : readFile(payload.file);
   }
 
   async delete(ref: PayloadRef): Promise<void> {
     const payload = this.#payloads.get(ref.id);
     this.#payloads.delete(ref.id);
-    if (payload) await this.#letGo(payload);
+    if (payload) await this.#free(payload);
   }
 
-  async #letGo({ volatile, file, size }: Payload): Promise<void> {
-    if (volatile) this.#volatileHeld -= size;
-    else if (file === undefined) this.#held -= size;
+  /** Counts bytes that are to be kept in memory. Returns false if they do not fit. */
+  #reserve(bytes: number, { volatile }: PutOptions): boolean {
+    if (volatile) {
+      if (this.#volatileBytes + bytes > this.#maxVolatileBytes) return false;
+      this.#volatileBytes += bytes;
+    } else {
+      if (this.#durableBytes + bytes > TRANSPORT_LIMITS.memoryPayloadBytes) return false;
+      this.#durableBytes += bytes;
+    }
+    return true;
+  }
+
+  /** Releases the memory or the file of a payload. */
+  async #free({ volatile, file, size }: Payload): Promise<void> {
+    if (volatile) this.#volatileBytes -= size;
+    else if (file === undefined) this.#durableBytes -= size;
     else await rm(file, { force: true });
   }
 
@@ -148,12 +153,12 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
       yield chunk as Uint8Array;
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
-      throw new PayloadMissingError('the payload was deleted before it was read', { cause });
+      throw new PayloadMissingError('the payload was deleted before the read', { cause });
     throw cause;
   }
 }
 
-/** Removes the folders of processes of this host that died without closing. */
+/** Removes the folders that killed processes of this host left behind. */
 function removeStaleFolders(parent: string): void {
   let names: string[];
   try {
@@ -169,7 +174,7 @@ function removeStaleFolders(parent: string): void {
     try {
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Another user's: theirs to remove.
+      // The folder belongs to another user.
     }
   }
 }

@@ -1,8 +1,8 @@
-// Shared numbers of a deployment that is one process: a map whose values grow old.
+// Implements SharedState within one process: a map whose values expire.
 import type { SharedState } from '../bus.ts';
 
 interface Value {
-  /** Kept as JSON, so that no caller holds a reference into the store. */
+  /** Stored as JSON, so that no caller can modify the stored value. */
   json: string;
   /** Epoch milliseconds. */
   expires: number;
@@ -10,7 +10,7 @@ interface Value {
 
 const SWEEP_MS = 30_000;
 
-/** A SharedState in this process's memory. */
+/** A SharedState in the memory of this process. */
 export function createMemorySharedState(): SharedState {
   const values = new Map<string, Value>();
   const sweep = setInterval(() => {
@@ -29,7 +29,7 @@ export function createMemorySharedState(): SharedState {
     async get(key) {
       return read(key);
     },
-    // Nothing awaits between read and write, so no other writer can come between.
+    // There is no `await` between read and write, so no other update can run in between.
     async update(key, change, { ttlMs }) {
       const current = read(key);
       const { next, result } = change(current);

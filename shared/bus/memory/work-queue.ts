@@ -1,4 +1,4 @@
-// Work queues inside one process, with the same order, retries and cancelling as the queues between processes.
+// Implements the Bus within one process, with the same order, redelivery and cancellation as the NATS bus.
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import {
   AbandonedError,
@@ -14,37 +14,40 @@ import {
   type RequestOptions,
   type ServeOptions,
 } from '../bus.ts';
-import { jsonCopy } from '../json-copy.ts';
+import { msUntil } from '../deadline.ts';
 
+/** A job and the request that waits for its answer. */
 interface Entry {
   message: JobMessage;
   options: RequestOptions;
   /** Epoch milliseconds. */
-  askedAt: number;
+  requestedAt: number;
   attempts: number;
-  /** Nobody waits for it any more. */
+  /** The request has its answer or its error. */
   settled: boolean;
-  seenWorker: boolean;
-  running: AbortController | undefined;
+  /** The queue had a worker at some time during the request. */
+  hadWorker: boolean;
+  /** Defined while a worker runs the job. */
+  controller: AbortController | undefined;
   resolve(answer: JobAnswer): void;
   reject(error: Error): void;
 }
 
-interface Server {
+interface Worker {
   options: ServeOptions;
   draining: boolean;
   running: Set<Promise<void>>;
 }
 
 interface Queue {
-  /** Given back by a worker: they go before the others. */
-  again: Set<Entry>;
+  /** Jobs whose last attempt failed. They are delivered before new jobs. */
+  redeliveries: Set<Entry>;
   waiting: Set<Entry>;
   running: Set<Entry>;
-  servers: Set<Server>;
+  workers: Set<Worker>;
 }
 
-/** A Bus whose workers are functions of this process. */
+/** A Bus whose workers are in this process. */
 export function createMemoryBus(): Bus {
   return new MemoryBus();
 }
@@ -57,32 +60,32 @@ class MemoryBus implements Bus {
     const queue = this.#queue(name);
     return new Promise<JobAnswer>((resolve, reject) => {
       if (this.#closed) return reject(new BusUnavailableError('the bus is closed'));
-      if (options.signal?.aborted) return reject(new CancelledError('cancelled before it was sent'));
-      const left = options.deadline - Date.now();
-      if (left <= 0) return reject(new DeadlineError('the deadline had passed before the job was sent'));
+      if (options.signal?.aborted) return reject(new CancelledError('cancelled before the job was sent'));
+      if (options.deadline <= Date.now())
+        return reject(new DeadlineError('the deadline passed before the job was sent'));
 
       const settle = (): void => {
         entry.settled = true;
         clearTimeout(timer);
         options.signal?.removeEventListener('abort', onAbort);
         queue.waiting.delete(entry);
-        queue.again.delete(entry);
+        queue.redeliveries.delete(entry);
       };
       const fail = (error: Error): void => {
         if (entry.settled) return;
         settle();
-        entry.running?.abort(error);
+        entry.controller?.abort(error);
         reject(error);
       };
       const onAbort = (): void => fail(new CancelledError('cancelled by the caller'));
       const entry: Entry = {
         message: { ...message, header: jsonCopy(message.header) },
         options,
-        askedAt: Date.now(),
+        requestedAt: Date.now(),
         attempts: 0,
         settled: false,
-        seenWorker: this.workers(name) > 0,
-        running: undefined,
+        hadWorker: this.workers(name) > 0,
+        controller: undefined,
         resolve(answer) {
           if (entry.settled) return;
           settle();
@@ -91,9 +94,9 @@ class MemoryBus implements Bus {
         reject: fail,
       };
       const timer = setTimeout(() => {
-        if (entry.seenWorker || this.workers(name) > 0) fail(new DeadlineError(`no answer from ${name} in time`));
+        if (entry.hadWorker || this.workers(name) > 0) fail(new DeadlineError(`no answer from ${name} in time`));
         else fail(new NoWorkerError(`no worker serves ${name}`));
-      }, left);
+      }, msUntil(options.deadline));
       options.signal?.addEventListener('abort', onAbort, { once: true });
       queue.waiting.add(entry);
       this.#dispatch(queue);
@@ -103,30 +106,30 @@ class MemoryBus implements Bus {
   async serve(name: string, options: ServeOptions): Promise<Consumer> {
     if (this.#closed) throw new BusUnavailableError('the bus is closed');
     const queue = this.#queue(name);
-    const server: Server = { options, draining: false, running: new Set() };
-    queue.servers.add(server);
-    for (const entry of [...queue.waiting, ...queue.again]) entry.seenWorker = true;
+    const worker: Worker = { options, draining: false, running: new Set() };
+    queue.workers.add(worker);
+    for (const entry of [...queue.waiting, ...queue.redeliveries]) entry.hadWorker = true;
     this.#dispatch(queue);
     return {
       drain: async () => {
-        server.draining = true;
-        queue.servers.delete(server);
-        await Promise.all(server.running);
+        worker.draining = true;
+        queue.workers.delete(worker);
+        await Promise.all(worker.running);
       },
     };
   }
 
   workers(name: string): number {
-    return this.#queues.get(name)?.servers.size ?? 0;
+    return this.#queues.get(name)?.workers.size ?? 0;
   }
 
   async depth(name: string): Promise<QueueDepth> {
     const queue = this.#queues.get(name);
     if (!queue) return { pending: 0, running: 0, oldestMs: 0 };
     const now = Date.now();
-    const oldest = Math.min(first(queue.waiting)?.askedAt ?? now, first(queue.again)?.askedAt ?? now);
+    const oldest = Math.min(first(queue.waiting)?.requestedAt ?? now, first(queue.redeliveries)?.requestedAt ?? now);
     return {
-      pending: queue.waiting.size + queue.again.size,
+      pending: queue.waiting.size + queue.redeliveries.size,
       running: queue.running.size,
       oldestMs: Math.max(0, now - oldest),
     };
@@ -139,14 +142,14 @@ class MemoryBus implements Bus {
   async close(): Promise<void> {
     this.#closed = true;
     for (const queue of this.#queues.values())
-      for (const entry of [...queue.waiting, ...queue.again, ...queue.running])
+      for (const entry of [...queue.waiting, ...queue.redeliveries, ...queue.running])
         entry.reject(new BusUnavailableError('the bus was closed'));
   }
 
   #queue(name: string): Queue {
     let queue = this.#queues.get(name);
     if (!queue) {
-      queue = { again: new Set(), waiting: new Set(), running: new Set(), servers: new Set() };
+      queue = { redeliveries: new Set(), waiting: new Set(), running: new Set(), workers: new Set() };
       this.#queues.set(name, queue);
     }
     return queue;
@@ -154,40 +157,40 @@ class MemoryBus implements Bus {
 
   #dispatch(queue: Queue): void {
     for (;;) {
-      const server = freest(queue.servers);
-      const entry: Entry | undefined = first(queue.again) ?? first(queue.waiting);
-      if (!server || !entry) return;
-      queue.again.delete(entry);
+      const worker = mostFreeSlots(queue.workers);
+      const entry: Entry | undefined = first(queue.redeliveries) ?? first(queue.waiting);
+      if (!worker || !entry) return;
+      queue.redeliveries.delete(entry);
       queue.waiting.delete(entry);
       queue.running.add(entry);
-      const run = this.#run(queue, server, entry).finally(() => {
-        server.running.delete(run);
+      const run = this.#run(queue, worker, entry).finally(() => {
+        worker.running.delete(run);
         queue.running.delete(entry);
         this.#dispatch(queue);
       });
-      server.running.add(run);
+      worker.running.add(run);
     }
   }
 
-  async #run(queue: Queue, server: Server, entry: Entry): Promise<void> {
+  async #run(queue: Queue, worker: Worker, entry: Entry): Promise<void> {
     entry.attempts += 1;
-    entry.running = new AbortController();
+    entry.controller = new AbortController();
     entry.options.onStarted?.();
     try {
-      const answer = await server.options.handler({
+      const answer = await worker.options.handler({
         message: entry.message,
         attempt: entry.attempts,
         deadline: entry.options.deadline,
         volatile: entry.options.volatile ?? false,
-        signal: entry.running.signal,
+        signal: entry.controller.signal,
       });
       entry.resolve({ header: jsonCopy(answer.header), body: answer.body });
     } catch (cause) {
       if (entry.settled) return;
-      if (entry.attempts < TRANSPORT_LIMITS.maxDeliveries) queue.again.add(entry);
-      else entry.reject(new AbandonedError(`given up after ${entry.attempts} attempts`, { cause }));
+      if (entry.attempts < TRANSPORT_LIMITS.maxDeliveries) queue.redeliveries.add(entry);
+      else entry.reject(new AbandonedError(`the job failed in all ${entry.attempts} attempts`, { cause }));
     } finally {
-      entry.running = undefined;
+      entry.controller = undefined;
     }
   }
 }
@@ -197,13 +200,18 @@ function first<T>(items: Set<T>): T | undefined {
   return undefined;
 }
 
-/** The worker with the most free places, so that jobs spread; none when all are full. */
-function freest(servers: Set<Server>): Server | undefined {
-  let best: Server | undefined;
+/** Returns the worker with the most free slots, or undefined if there is no free slot. */
+function mostFreeSlots(workers: Set<Worker>): Worker | undefined {
+  let best: Worker | undefined;
   let most = 0;
-  for (const server of servers) {
-    const free = server.options.concurrency - server.running.size;
-    if (!server.draining && free > most) [best, most] = [server, free];
+  for (const worker of workers) {
+    const free = worker.options.concurrency - worker.running.size;
+    if (!worker.draining && free > most) [best, most] = [worker, free];
   }
   return best;
+}
+
+/** Returns what a receiver on the NATS bus would get. `undefined` becomes `null`. */
+function jsonCopy(value: unknown): unknown {
+  return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
 }
