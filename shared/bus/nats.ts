@@ -1,45 +1,43 @@
-// The transport of a deployment of many processes: jobs, payloads and shared numbers over one NATS connection.
+// Creates the transport of a deployment with several processes: all its parts share one NATS connection.
 import type { Transport } from './bus.ts';
+import { type BusLog, openConnection } from './nats/connection.ts';
 import { createNatsEventLog } from './nats/event-log.ts';
-import { type BusLog, openLink } from './nats/link.ts';
 import { createNatsPayloadStore } from './nats/payload-store.ts';
 import { createNatsSharedState } from './nats/shared-state.ts';
 import { createNatsBus } from './nats/work-queue.ts';
 
-export type { BusLog } from './nats/link.ts';
-
-export interface NatsTransportOptions {
-  /** `nats://host:4222`, or several divided by commas. May carry `user:password@` or `token@`. */
+interface NatsTransportOptions {
+  /** `nats://host:4222`, or several servers separated by commas. May contain `user:password@` or `token@`. */
   url: string;
   /** Shown in the server's list of connections. */
   name: string;
   log?: BusLog;
-  /** Copies of every stream; more than 1 needs a NATS cluster. */
+  /** Number of copies of each stream. More than 1 needs a NATS cluster. */
   replicas?: number;
-  /** Bytes of volatile payloads that the server holds at once; TRANSPORT_LIMITS otherwise. One deployment, one number. */
+  /** Maximum size of all volatile payloads together, in bytes. Use the same number in the whole deployment. Default: TRANSPORT_LIMITS. */
   volatileBytes?: number;
 }
 
 /**
- * Connects (waiting for the server as long as it takes), makes the streams that are not there yet, and gives the transport.
- * @throws Error when the server's configuration cannot carry the messages
+ * Connects to the server and creates the streams that are missing. Waits without a time limit until the server is running.
+ * @throws Error if the server's `max_payload` is too small or it rejects the credentials
  */
 export async function connectNats(options: NatsTransportOptions): Promise<Transport> {
-  const link = await openLink(options);
-  const bus = createNatsBus(link);
-  const payloads = await createNatsPayloadStore(link);
-  const state = createNatsSharedState(link);
+  const connection = await openConnection(options);
+  const bus = createNatsBus(connection);
+  const payloads = await createNatsPayloadStore(connection);
+  const state = createNatsSharedState(connection);
   return {
     kind: 'nats',
     bus,
     payloads,
     state,
-    events: createNatsEventLog(link),
+    events: createNatsEventLog(connection),
     async close() {
       await bus.close();
       await payloads.close();
       await state.close();
-      await link.close();
+      await connection.close();
     },
   };
 }

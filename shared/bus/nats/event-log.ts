@@ -1,33 +1,33 @@
-// Events on a stream of the bus, kept for whoever collects them, each stored once however often it had to be sent.
+// Stores events on a JetStream stream; the message id lets the server store each event once, even if it is published again.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { BusUnavailableError, type EventLog } from '../bus.ts';
-import type { Link } from './link.ts';
+import type { BusConnection } from './connection.ts';
 import { eventSubject } from './topology.ts';
 
 const RETRY_MS = 500;
 
-/** An EventLog on a stream with a size and an age; the oldest goes first. */
-export function createNatsEventLog(link: Link): EventLog {
+/** An EventLog on a stream with a maximum size and age. The server deletes the oldest events first. */
+export function createNatsEventLog(connection: BusConnection): EventLog {
   let waiting = 0;
   return {
     async append(kind, event) {
       if (waiting >= TRANSPORT_LIMITS.eventsWaiting)
-        throw new BusUnavailableError('too many events wait for the bus already');
+        throw new BusUnavailableError('too many events already wait for the message bus');
       waiting += 1;
       const until = Date.now() + TRANSPORT_LIMITS.eventRetryMs;
       const msgID = randomUUID();
       const text = JSON.stringify(event);
       try {
         for (;;) {
-          if (!(await link.whenReady(until))) throw new BusUnavailableError('the bus is away');
+          if (!(await connection.whenReady(until))) throw new BusUnavailableError('the message bus is unavailable');
           try {
-            await link.client.publish(eventSubject(kind), text, { msgID });
+            await connection.jetstream.publish(eventSubject(kind), text, { msgID });
             return;
           } catch (cause) {
-            if (Date.now() >= until) throw new BusUnavailableError('the bus did not take the event', { cause });
-            await link.repair().catch(() => undefined);
+            if (Date.now() >= until) throw new BusUnavailableError('the event could not be stored', { cause });
+            await connection.restoreStreams().catch(() => undefined);
             await sleep(RETRY_MS);
           }
         }

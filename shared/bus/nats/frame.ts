@@ -1,4 +1,4 @@
-// One message for a header and the bytes beside it: four bytes of header length (big endian), the header as JSON, the bytes.
+// Encodes a header and a body as one message: the header length (4 bytes, big endian), the header as JSON, the body.
 
 const LENGTH_BYTES = 4;
 const encoder = new TextEncoder();
@@ -9,7 +9,6 @@ export interface Frame {
   body: Uint8Array;
 }
 
-/** Puts header and body in one message. */
 export function encodeFrame(header: unknown, body: Uint8Array = new Uint8Array()): Uint8Array {
   const json = encoder.encode(JSON.stringify(header));
   const frame = new Uint8Array(LENGTH_BYTES + json.length + body.length);
@@ -19,11 +18,11 @@ export function encodeFrame(header: unknown, body: Uint8Array = new Uint8Array()
   return frame;
 }
 
-/** Takes a message apart; the body shares its memory. @throws RangeError or SyntaxError on a message that is no frame */
+/** Decodes a message. The body shares the memory of the message. @throws RangeError or SyntaxError if the message is not a frame */
 export function decodeFrame(message: Uint8Array): Frame {
   const length = new DataView(message.buffer, message.byteOffset, message.byteLength).getUint32(0);
   const start = LENGTH_BYTES + length;
-  if (start > message.length) throw new RangeError('the frame ends within its header');
+  if (start > message.length) throw new RangeError('the frame is shorter than its header');
   return {
     header: JSON.parse(decoder.decode(message.subarray(LENGTH_BYTES, start))) as unknown,
     body: message.subarray(start),

@@ -1,4 +1,4 @@
-// Payloads in NATS Object Store buckets, in that store's own layout, but written from one buffer and read a chunk at a time, so that neither side ever holds a payload whole.
+// Implements PayloadStore on NATS Object Store buckets; it reads the chunks itself, because `get` of the package has no backpressure and loads the entire payload into memory.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headers, type MsgHdrs, nuid } from '@nats-io/nats-core';
@@ -12,34 +12,34 @@ import {
   type PutOptions,
   StoreFullError,
 } from '../bus.ts';
-import type { Link } from './link.ts';
-import { isFull, PAYLOAD_BUCKETS, payloadStream } from './topology.ts';
+import type { BusConnection } from './connection.ts';
+import { type Durability, isFull, PAYLOAD_BUCKETS, payloadStream } from './topology.ts';
 
 const DIGEST_PREFIX = 'SHA-256=';
 const RETRY_MS = 200;
 
-/** A PayloadStore on one file bucket and one memory bucket, both swept by age. */
-export async function createNatsPayloadStore(link: Link): Promise<PayloadStore> {
-  const objects = new Objm(link.client);
-  return new NatsPayloadStore(link, {
+/** A PayloadStore on one file bucket and one memory bucket. The server deletes payloads at their maximum age. */
+export async function createNatsPayloadStore(connection: BusConnection): Promise<PayloadStore> {
+  const objects = new Objm(connection.jetstream);
+  return new NatsPayloadStore(connection, {
     durable: await objects.open(PAYLOAD_BUCKETS.durable, false),
     volatile: await objects.open(PAYLOAD_BUCKETS.volatile, false),
   });
 }
 
 class NatsPayloadStore implements PayloadStore {
-  readonly #link: Link;
-  readonly #buckets: { durable: ObjectStore; volatile: ObjectStore };
+  readonly #connection: BusConnection;
+  readonly #buckets: Record<Durability, ObjectStore>;
 
-  constructor(link: Link, buckets: { durable: ObjectStore; volatile: ObjectStore }) {
-    this.#link = link;
+  constructor(connection: BusConnection, buckets: Record<Durability, ObjectStore>) {
+    this.#connection = connection;
     this.#buckets = buckets;
   }
 
   async put(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<PayloadRef> {
     const bucket = bucketOf(options);
     const [name, object] = [nuid.next(), nuid.next()];
-    const chunks = new ChunkWriter(this.#link, chunkSubject(bucket, object));
+    const chunks = new ChunkWriter(this.#connection, chunkSubject(bucket, object));
     try {
       for await (const bytes of source) await chunks.write(bytes);
       const written = await chunks.end();
@@ -53,11 +53,11 @@ class NatsPayloadStore implements PayloadStore {
       };
       const rollup = headers();
       rollup.set('Nats-Rollup', 'sub');
-      await publish(this.#link, metaSubject(bucket, name), JSON.stringify(meta), rollup);
+      await publish(this.#connection, metaSubject(bucket, name), JSON.stringify(meta), rollup);
       return { id: `${name}.${object}`, size: written.size, volatile: options.volatile };
     } catch (error) {
       await this.#purge(bucket, [chunkSubject(bucket, object), metaSubject(bucket, name)]).catch(() => {
-        // The bus is away: what was written is removed by its age.
+        // The bus is unavailable. The server deletes the chunks at their maximum age.
       });
       throw error;
     }
@@ -65,9 +65,10 @@ class NatsPayloadStore implements PayloadStore {
 
   async get(ref: PayloadRef, { until = 0 }: { until?: number } = {}): Promise<AsyncIterable<Uint8Array>> {
     const [name = ''] = ref.id.split('.');
-    const bucket = this.#buckets[ref.volatile ? 'volatile' : 'durable'];
-    const info = await this.#persist(() => bucket.info(name), until, 'the payload could not be looked up');
-    if (!info || info.deleted) throw new PayloadMissingError('the payload is gone: it was deleted or grew too old');
+    const bucket = this.#buckets[durabilityOf(ref)];
+    const info = await this.#retryUntil(until, () => bucket.info(name), 'the payload could not be looked up');
+    if (!info || info.deleted)
+      throw new PayloadMissingError('the payload does not exist: it was deleted or reached its maximum age');
     return this.#read(info, until);
   }
 
@@ -75,78 +76,89 @@ class NatsPayloadStore implements PayloadStore {
     const [name = '', object = ''] = ref.id.split('.');
     const bucket = bucketOf(ref);
     try {
-      // Purged rather than marked as deleted: nothing stays behind.
+      // `delete` of the package would keep a marker message for each deleted payload.
       await this.#purge(bucket, [metaSubject(bucket, name), chunkSubject(bucket, object)]);
     } catch (cause) {
-      throw new BusUnavailableError('the payload could not be deleted; its age will', { cause });
+      throw new BusUnavailableError('the payload could not be deleted; the server deletes it at its maximum age', {
+        cause,
+      });
     }
   }
 
   async close(): Promise<void> {
-    // The connection is the transport's.
+    // The transport closes the connection.
   }
 
   async #purge(bucket: string, subjects: string[]): Promise<void> {
-    for (const filter of subjects) await this.#link.manager.streams.purge(payloadStream(bucket), { filter });
+    for (const filter of subjects) await this.#connection.manager.streams.purge(payloadStream(bucket), { filter });
   }
 
-  /** Asks again while the bus is away, until a time (epoch milliseconds) that no answer is worth waiting past. */
-  async #persist<Answer>(ask: () => Promise<Answer>, until: number, failure: string): Promise<Answer> {
+  /** Repeats a request that fails, until `until` (epoch milliseconds). @throws BusUnavailableError with `failure` as its message */
+  async #retryUntil<Result>(until: number, request: () => Promise<Result>, failure: string): Promise<Result> {
     for (;;)
       try {
-        return await ask();
+        return await request();
       } catch (cause) {
-        // A server that has just died may not have been missed yet, so the connection's word alone is not enough.
+        // The client may not have noticed yet that the connection is lost, so `whenReady` alone does not wait.
         await sleep(Math.min(RETRY_MS, Math.max(0, until - Date.now())));
-        if (Date.now() >= until || !(await this.#link.whenReady(until)))
+        if (Date.now() >= until || !(await this.#connection.whenReady(until)))
           throw new BusUnavailableError(failure, { cause });
       }
   }
 
-  /** Asks for the next chunk while the last is being used; checks the digest at the end. */
+  /** Requests the next chunk while the caller uses the current one. Checks the digest at the end. */
   async *#read(info: ObjectInfo, until: number): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256');
     const stream = payloadStream(info.bucket);
     const subject = chunkSubject(info.bucket, info.nuid);
-    const ask = (seq: number) => {
-      const answer = this.#persist(
-        () => this.#link.manager.direct.getMessage(stream, { seq, next_by_subj: subject }),
+    const requestChunk = (seq: number) => {
+      const chunk = this.#retryUntil(
         until,
+        () => this.#connection.manager.direct.getMessage(stream, { seq, next_by_subj: subject }),
         'the payload could not be read',
       );
-      answer.catch(() => undefined); // a reader that leaves early never hears of it
-      return answer;
+      // A reader that stops early does not await the last request. Its rejection must not be unhandled.
+      chunk.catch(() => undefined);
+      return chunk;
     };
-    let next = info.chunks > 0 ? ask(1) : undefined;
+    let next = info.chunks > 0 ? requestChunk(1) : undefined;
     for (let left = info.chunks; next !== undefined; ) {
       const message: Awaited<typeof next> = await next;
-      if (!message) throw new PayloadMissingError('part of the payload is gone: it was deleted while it was read');
+      if (!message)
+        throw new PayloadMissingError('a chunk of the payload does not exist: it was deleted during the read');
       left -= 1;
-      next = left > 0 ? ask(message.seq + 1) : undefined;
+      next = left > 0 ? requestChunk(message.seq + 1) : undefined;
       hash.update(message.data);
       yield message.data;
     }
     const expected = info.digest.slice(DIGEST_PREFIX.length).replace(/=+$/, '');
-    if (hash.digest('base64url') !== expected) throw new Error('the payload came back changed: its digest differs');
+    if (hash.digest('base64url') !== expected) throw new Error('the payload is corrupt: its digest differs');
   }
 }
 
-const bucketOf = (kind: { volatile: boolean }): string => PAYLOAD_BUCKETS[kind.volatile ? 'volatile' : 'durable'];
+const durabilityOf = ({ volatile }: { volatile: boolean }): Durability => (volatile ? 'volatile' : 'durable');
+const bucketOf = (payload: { volatile: boolean }): string => PAYLOAD_BUCKETS[durabilityOf(payload)];
 const chunkSubject = (bucket: string, object: string): string => `$O.${bucket}.C.${object}`;
 const metaSubject = (bucket: string, name: string): string => `$O.${bucket}.M.${Base64UrlPaddedCodec.encode(name)}`;
 
-async function publish(link: Link, subject: string, data: Uint8Array | string, marks?: MsgHdrs): Promise<void> {
+/** @throws StoreFullError, BusUnavailableError */
+async function publish(
+  connection: BusConnection,
+  subject: string,
+  data: Uint8Array | string,
+  messageHeaders?: MsgHdrs,
+): Promise<void> {
   try {
-    await link.client.publish(subject, data, marks && { headers: marks });
+    await connection.jetstream.publish(subject, data, messageHeaders && { headers: messageHeaders });
   } catch (cause) {
-    if (isFull(cause)) throw new StoreFullError('the bus has no room for the payload', { cause });
+    if (isFull(cause)) throw new StoreFullError('the payload store is full', { cause });
     throw new BusUnavailableError('the payload could not be stored', { cause });
   }
 }
 
-/** Gathers bytes of any size into chunks of one, in one buffer (the connection has copied a chunk by the time it is acknowledged). */
+/** Splits a stream into chunks of equal size. One buffer is enough, because the server acknowledges a chunk before the next one. */
 class ChunkWriter {
-  readonly #link: Link;
+  readonly #connection: BusConnection;
   readonly #subject: string;
   readonly #hash = createHash('sha256');
   readonly #buffer = new Uint8Array(TRANSPORT_LIMITS.objectChunkBytes);
@@ -154,8 +166,8 @@ class ChunkWriter {
   #size = 0;
   #chunks = 0;
 
-  constructor(link: Link, subject: string) {
-    this.#link = link;
+  constructor(connection: BusConnection, subject: string) {
+    this.#connection = connection;
     this.#subject = subject;
   }
 
@@ -180,7 +192,7 @@ class ChunkWriter {
     this.#hash.update(chunk);
     this.#size += chunk.length;
     this.#chunks += 1;
-    await publish(this.#link, this.#subject, chunk);
+    await publish(this.#connection, this.#subject, chunk);
     this.#filled = 0;
   }
 }

@@ -1,15 +1,16 @@
-// What requesters and workers say to each other beside the queues, and on which subjects.
+// Defines the subjects and messages that requesters and workers exchange directly, without a queue.
 
 /** The header of a job's frame. */
 export interface JobEnvelope {
   id: string;
+  /** Epoch milliseconds. */
   deadline: number;
-  /** Subject on which the requester hears from workers; unique to this request, so also the name to cancel it by. */
+  /** Subject on which the requester receives notices from workers. Unique to this request, so it also names the request to cancel. */
   reply: string;
   header: unknown;
 }
 
-/** Holds the header of a job's frame to its shape. @throws RangeError */
+/** Checks the header of a job's frame. @throws RangeError */
 export function readEnvelope(header: unknown): JobEnvelope {
   const envelope = (header ?? {}) as Partial<JobEnvelope>;
   const { id, deadline, reply } = envelope;
@@ -19,30 +20,33 @@ export function readEnvelope(header: unknown): JobEnvelope {
 }
 
 /**
- * What a worker tells a requester, as the header of a frame. Each is a request. The requester answers one byte:
- * `GONE` when it no longer wants the job, else to `start` the number of the attempt, to the others 1.
- * The requester counts, because the server also counts a job that a busy worker gave straight back.
+ * The header of a frame that a worker sends to a requester as a NATS request. The requester replies with one byte:
+ * `NOT_WANTED` if it no longer waits for the job, else the number of the attempt (`start`) or 1 (other notices).
+ * The requester counts attempts, because the server's delivery count includes deliveries that a worker without a free
+ * slot returned.
  */
 export type WorkerNotice =
-  /** May it start? `delivery` names this delivery, so that asking twice counts once. */
+  /** Asks whether the job may start. `delivery` identifies the delivery, so that a repeated notice counts once. */
   | { kind: 'start'; delivery: string }
   | { kind: 'working' }
   | { kind: 'answer'; header: unknown }
   | { kind: 'abandoned'; reason: string };
 
-export const GONE = 0;
+export const NOT_WANTED = 0;
 
 export const REPLY_PREFIX = 'parsemesh.reply';
 export const cancelSubject = (queue: string): string => `parsemesh.cancel.${queue}`;
 
-export const PRESENCE_ASK = 'parsemesh.presence.ask';
-export const PRESENCE_ALL = 'parsemesh.presence.*.*.*';
-export const presenceSubject = (word: 'here' | 'gone', queue: string, worker: string): string =>
-  `parsemesh.presence.${word}.${queue}.${worker}`;
+/** A message on this subject makes every worker announce itself at once. */
+export const ANNOUNCE_REQUEST_SUBJECT = 'parsemesh.presence.ask';
+export const ALL_ANNOUNCEMENTS = 'parsemesh.presence.*.*.*';
+/** `here`: the worker serves the queue. `gone`: it stopped. */
+export const announcementSubject = (state: 'here' | 'gone', queue: string, worker: string): string =>
+  `parsemesh.presence.${state}.${queue}.${worker}`;
 
 const QUEUE_NAME = /^[\w-]{1,64}$/;
 
-/** Holds queue names to what may stand in subjects and consumer names. @throws RangeError */
+/** Checks that a queue name can be part of a subject and a consumer name. @throws RangeError */
 export function checkQueueName(queue: string): void {
   if (!QUEUE_NAME.test(queue)) throw new RangeError(`not a queue name: ${JSON.stringify(queue)}`);
 }

@@ -1,56 +1,38 @@
-// One job asked of a JetStream pull consumer.
-import { createInbox, nanos } from '@nats-io/nats-core';
-import type { Link } from './link.ts';
-import { TakenJob } from './taken.ts';
+// Sends one pull request to a JetStream consumer; docs/packages.md explains why this is not `consumer.next()` of the package.
+import { nanos, TimeoutError } from '@nats-io/nats-core';
+import type { BusConnection } from './connection.ts';
+import { JetStreamDelivery } from './delivery.ts';
 
-/** A job, or none within the wait. `missing`: the server did not even end the wait, so the consumer may not be there. */
-export type PullResult = { job: TakenJob } | { job: undefined; missing: boolean };
+/** `no answer`: the server did not answer in time, so the consumer may not exist. */
+export type PullResult = JetStreamDelivery | 'no message' | 'no answer';
 
-/** Answers that are late by more than this are not waited for. */
+/** How much longer than the pull request the client waits for the server's answer. */
 const GRACE_MS = 1_000;
-/** A server says nothing, instead of "none", when the only job was withdrawn a moment ago. */
-const QUICK_MS = 150;
 
 /**
- * Asks for one job, waiting up to `waitMs` for one to come (0: only what is there).
- * A question once asked stands: servers before 2.10 may give a job twice, or count it as given, when it is taken back.
- * @param late called with a job that comes after the result said there was none
+ * Requests one message and waits up to `waitMs` for it. With `waitMs` 0, the server answers at once.
+ * A pull request cannot be withdrawn safely: a server before 2.10 may still deliver a message to it, and redelivers this
+ * message only after the ack timeout.
+ * @throws RequestError if the connection is closed or JetStream is not running
  */
-export function pullOne(
-  link: Link,
+export async function pullOne(
+  connection: BusConnection,
   stream: string,
   consumer: string,
   waitMs: number,
-  late: (job: TakenJob) => void,
 ): Promise<PullResult> {
-  const { connection } = link;
-  const inbox = createInbox();
-  return new Promise((resolve) => {
-    let resolved = false;
-    const settle = (result: PullResult): void => {
-      if (resolved && result.job) late(result.job);
-      resolved = true;
-      resolve(result);
-    };
-    const end = (): void => {
-      clearTimeout(quick);
-      clearTimeout(patience);
-      subscription.unsubscribe();
-    };
-    const subscription = connection.subscribe(inbox, {
-      callback(error, message) {
-        end();
-        if (error) settle({ job: undefined, missing: false });
-        else if ((message.headers?.code ?? 0) === 0) settle({ job: new TakenJob(message) });
-        else settle({ job: undefined, missing: false });
-      },
-    });
-    const quick = waitMs === 0 ? setTimeout(() => settle({ job: undefined, missing: false }), QUICK_MS) : undefined;
-    const patience = setTimeout(() => {
-      end();
-      settle({ job: undefined, missing: true });
-    }, waitMs + GRACE_MS);
-    const question = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: nanos(waitMs) };
-    connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(question), { reply: inbox });
-  });
+  const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: nanos(waitMs) };
+  try {
+    const message = await connection.nats.request(
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
+      JSON.stringify(request),
+      // The client's shared inbox finds a request by the subject of the answer, but a delivery has the subject of its stream.
+      { noMux: true, timeout: waitMs + GRACE_MS },
+    );
+    // A status, such as 404 (no messages) or 408 (request timeout), means that there is no message.
+    return (message.headers?.code ?? 0) === 0 ? new JetStreamDelivery(message) : 'no message';
+  } catch (error) {
+    if (error instanceof TimeoutError) return 'no answer';
+    throw error;
+  }
 }

@@ -1,157 +1,158 @@
-// Shared values in NATS KV buckets, changed by compare-and-set on the revision: short-lived ones in memory, long-lived ones on disk.
+// Implements SharedState on NATS KV buckets: values with a short time to live are in memory, the others on disk.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { headers } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { BusUnavailableError, type SharedState } from '../bus.ts';
-import type { Link } from './link.ts';
-import { type Pair, STATE_BUCKETS, stateStream } from './topology.ts';
+import type { BusConnection } from './connection.ts';
+import { type Durability, STATE_BUCKETS, stateStream } from './topology.ts';
 
-/** As stored: the value, when it ends (epoch ms), and who wrote it (to know one's own write after a lost acknowledgement). */
-interface Stored {
+interface StoredValue {
   value: unknown;
+  /** Epoch milliseconds. */
   expires: number;
+  /** Identifies the update that wrote the value, so that an update recognizes its own write if the acknowledgement was lost. */
   writer: string;
 }
 
-interface Found {
-  stored: Stored | undefined;
-  /** 0 where the key has no message. */
+interface Entry {
+  stored: StoredValue | undefined;
+  /** Sequence number of the key's last message; 0 if there is no message. */
   revision: number;
 }
 
-const RETRY_BASE_MS = 1;
-const RETRY_MAX_MS = 60;
+type Change<T> = (current: unknown) => { next: unknown; result: T };
 
-/** A SharedState that all processes on the same server share. */
-export function createNatsSharedState(link: Link): SharedState {
-  return new NatsSharedState(link);
+const CONFLICT_DELAY_BASE_MS = 1;
+const CONFLICT_DELAY_MAX_MS = 60;
+const FAULT_DELAY_BASE_MS = 20;
+const FAULT_DELAY_MAX_MS = 500;
+
+/** A SharedState that all processes on the same NATS server share. */
+export function createNatsSharedState(connection: BusConnection): SharedState {
+  return new NatsSharedState(connection);
 }
 
 class NatsSharedState implements SharedState {
-  readonly #link: Link;
-  /** The last change of each key under way here: this process's own writers take turns instead of racing each other. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #connection: BusConnection;
+  /** The last update of each key that runs in this process. Updates of the same key run one after the other, which avoids conflicts. */
+  readonly #lastUpdates = new Map<string, Promise<unknown>>();
 
-  constructor(link: Link) {
-    this.#link = link;
+  constructor(connection: BusConnection) {
+    this.#connection = connection;
   }
 
   async get(key: string): Promise<unknown> {
-    const found = await Promise.all([this.#insist('volatile', key), this.#insist('durable', key)]);
-    return found.map(({ stored }) => current(stored)).find((value) => value !== undefined);
+    const entries = await Promise.all([this.#readWithRetry('volatile', key), this.#readWithRetry('durable', key)]);
+    return entries.map(({ stored }) => currentValue(stored)).find((value) => value !== undefined);
   }
 
-  update<T>(
-    key: string,
-    change: (current: unknown) => { next: unknown; result: T },
-    { ttlMs }: { ttlMs: number },
-  ): Promise<T> {
-    const before = this.#turns.get(key) ?? Promise.resolve();
-    // From now, not from its turn: while the bus is away turns must not add up.
+  update<T>(key: string, change: Change<T>, { ttlMs }: { ttlMs: number }): Promise<T> {
+    const previous = this.#lastUpdates.get(key) ?? Promise.resolve();
+    // Counts from now, so that the timeouts of queued updates do not add up while the bus is unavailable.
     const until = Date.now() + TRANSPORT_LIMITS.stateRetryMs;
-    const turn = before.then(() => this.#change(key, change, ttlMs, until));
-    const settled = turn
+    const update = previous.then(() => this.#compareAndSet(key, change, ttlMs, until));
+    const settled = update
       .catch(() => undefined)
       .then(() => {
-        if (this.#turns.get(key) === settled) this.#turns.delete(key);
+        if (this.#lastUpdates.get(key) === settled) this.#lastUpdates.delete(key);
       });
-    this.#turns.set(key, settled);
-    return turn;
+    this.#lastUpdates.set(key, settled);
+    return update;
   }
 
   async close(): Promise<void> {
-    // The connection is the transport's.
+    // The transport closes the connection.
   }
 
-  async #change<T>(
-    key: string,
-    change: (current: unknown) => { next: unknown; result: T },
-    ttlMs: number,
-    until: number,
-  ): Promise<T> {
-    const kind: keyof Pair = ttlMs > TRANSPORT_LIMITS.stateMemoryTtlMs ? 'durable' : 'volatile';
+  async #compareAndSet<T>(key: string, change: Change<T>, ttlMs: number, until: number): Promise<T> {
+    const durability: Durability = ttlMs > TRANSPORT_LIMITS.stateMemoryTtlMs ? 'durable' : 'volatile';
     const writer = randomUUID();
-    let unsure: T | undefined;
-    let isUnsure = false;
+    /** The result of a write whose acknowledgement did not arrive. */
+    let unconfirmed: { result: T } | undefined;
     for (let conflicts = 0, faults = 0; ; ) {
-      const { stored, revision } = await this.#insist(kind, key, until);
-      if (isUnsure && stored?.writer === writer) return unsure as T;
-      const now = current(stored);
-      const { next, result } = change(now);
-      if (next === now) return result;
+      const { stored, revision } = await this.#readWithRetry(durability, key, until);
+      if (unconfirmed && stored?.writer === writer) return unconfirmed.result;
+      const current = currentValue(stored);
+      const { next, result } = change(current);
+      if (next === current) return result;
       try {
-        await this.#write(kind, key, next, { expires: Date.now() + ttlMs, writer, revision });
+        await this.#write(durability, key, next, { expires: Date.now() + ttlMs, writer, revision });
         return result;
       } catch (error) {
         if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence) {
           conflicts += 1;
-          await sleep(Math.random() * Math.min(RETRY_BASE_MS * 2 ** conflicts, RETRY_MAX_MS));
+          await sleep(Math.random() * Math.min(CONFLICT_DELAY_BASE_MS * 2 ** conflicts, CONFLICT_DELAY_MAX_MS));
           continue;
         }
-        [isUnsure, unsure] = [true, result];
+        unconfirmed = { result };
         await this.#recover(error, ++faults, until);
       }
     }
   }
 
-  async #insist(kind: keyof Pair, key: string, until = Date.now() + TRANSPORT_LIMITS.stateRetryMs): Promise<Found> {
+  async #readWithRetry(
+    durability: Durability,
+    key: string,
+    until = Date.now() + TRANSPORT_LIMITS.stateRetryMs,
+  ): Promise<Entry> {
     for (let faults = 0; ; ) {
-      // A question on a connection that is down would only hear of it by its own timeout.
-      if (!(await this.#link.whenReady(until))) throw new BusUnavailableError('the shared state is out of reach');
+      // A request on a lost connection would fail only at its own timeout.
+      if (!(await this.#connection.whenReady(until))) throw new BusUnavailableError('the shared state is unavailable');
       try {
-        return await this.#read(kind, key);
+        return await this.#read(durability, key);
       } catch (error) {
         await this.#recover(error, ++faults, until);
       }
     }
   }
 
-  /** After a fault: waits for the bus and puts missing buckets back. @throws BusUnavailableError when patience is at its end */
+  /** Waits until the connection is ready and creates missing buckets. @throws BusUnavailableError at `until` */
   async #recover(cause: unknown, faults: number, until: number): Promise<void> {
-    if (!(await this.#link.whenReady(until)) || Date.now() >= until)
-      throw new BusUnavailableError('the shared state is out of reach', { cause });
-    await this.#link.repair().catch(() => undefined);
-    await sleep(Math.min(20 * 2 ** faults, 500));
+    if (!(await this.#connection.whenReady(until)) || Date.now() >= until)
+      throw new BusUnavailableError('the shared state is unavailable', { cause });
+    await this.#connection.restoreStreams().catch(() => undefined);
+    await sleep(Math.min(FAULT_DELAY_BASE_MS * 2 ** faults, FAULT_DELAY_MAX_MS));
   }
 
-  async #read(kind: keyof Pair, key: string): Promise<Found> {
-    const message = await this.#link.manager.direct.getMessage(stateStream(STATE_BUCKETS[kind]), {
-      last_by_subj: subjectOf(kind, key),
+  async #read(durability: Durability, key: string): Promise<Entry> {
+    const message = await this.#connection.manager.direct.getMessage(stateStream(STATE_BUCKETS[durability]), {
+      last_by_subj: subjectOf(durability, key),
     });
     if (!message) return { stored: undefined, revision: 0 };
     const deleted = message.header.has('KV-Operation');
-    return { stored: deleted ? undefined : message.json<Stored>(), revision: message.seq };
+    return { stored: deleted ? undefined : message.json<StoredValue>(), revision: message.seq };
   }
 
   async #write(
-    kind: keyof Pair,
+    durability: Durability,
     key: string,
     value: unknown,
     { expires, writer, revision }: { expires: number; writer: string; revision: number },
   ): Promise<void> {
+    const subject = subjectOf(durability, key);
     const expect = { lastSubjectSequence: revision };
-    const subject = subjectOf(kind, key);
     if (value !== undefined) {
-      await this.#link.client.publish(subject, JSON.stringify({ value, expires, writer } satisfies Stored), { expect });
+      const stored = JSON.stringify({ value, expires, writer } satisfies StoredValue);
+      await this.#connection.jetstream.publish(subject, stored, { expect });
       return;
     }
-    const marks = headers();
-    marks.set('KV-Operation', 'PURGE');
-    marks.set('Nats-Rollup', 'sub');
-    await this.#link.client.publish(subject, '', { expect, headers: marks });
+    const purge = headers();
+    purge.set('KV-Operation', 'PURGE');
+    purge.set('Nats-Rollup', 'sub');
+    await this.#connection.jetstream.publish(subject, '', { expect, headers: purge });
   }
 }
 
-function current(stored: Stored | undefined): unknown {
+function currentValue(stored: StoredValue | undefined): unknown {
   return stored && stored.expires > Date.now() ? stored.value : undefined;
 }
 
-/** The key in characters a subject may hold: others as `=` and the hex of their bytes. */
-function subjectOf(kind: keyof Pair, key: string): string {
+/** The subject of a key. A character that is not allowed in a subject becomes `=` and the hexadecimal value of each byte. */
+function subjectOf(durability: Durability, key: string): string {
   const safe = key.replace(/[^\w-]/gu, (char) =>
     [...Buffer.from(char)].map((byte) => `=${byte.toString(16)}`).join(''),
   );
-  return `$KV.${STATE_BUCKETS[kind]}.${safe}`;
+  return `$KV.${STATE_BUCKETS[durability]}.${safe}`;
 }

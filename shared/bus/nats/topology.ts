@@ -1,4 +1,4 @@
-// The streams, buckets and consumers that this product keeps in NATS, made by whichever process comes first.
+// Defines the streams, buckets and consumers of this product in NATS, and creates those that are missing.
 import {
   AckPolicy,
   DiscardPolicy,
@@ -11,68 +11,68 @@ import {
 import { nanos } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 
-/** A store that a restarted server still has, and its twin that never touches a disk. */
-export interface Pair {
-  durable: string;
-  volatile: string;
-}
+/** `durable` data is in files and survives a restart of the server. `volatile` data is in memory and never on a disk. */
+export type Durability = 'durable' | 'volatile';
+type Names = Readonly<Record<Durability, string>>;
 
-export const JOB_STREAMS: Pair = { durable: 'PARSEMESH_JOBS', volatile: 'PARSEMESH_JOBS_VOLATILE' };
-export const PAYLOAD_BUCKETS: Pair = { durable: 'parsemesh-payloads', volatile: 'parsemesh-payloads-volatile' };
-export const STATE_BUCKETS: Pair = { durable: 'parsemesh-state-durable', volatile: 'parsemesh-state' };
+export const DURABILITIES: readonly Durability[] = ['durable', 'volatile'];
+export const JOB_STREAMS: Names = { durable: 'PARSEMESH_JOBS', volatile: 'PARSEMESH_JOBS_VOLATILE' };
+export const PAYLOAD_BUCKETS: Names = { durable: 'parsemesh-payloads', volatile: 'parsemesh-payloads-volatile' };
+export const STATE_BUCKETS: Names = { durable: 'parsemesh-state-durable', volatile: 'parsemesh-state' };
 
-const JOB_SUBJECTS: Pair = { durable: 'parsemesh.jobs', volatile: 'parsemesh.jobs-volatile' };
+const JOB_SUBJECTS: Names = { durable: 'parsemesh.jobs', volatile: 'parsemesh.jobs-volatile' };
 const DURABLE_STATE_TTL_MS = 400 * 24 * 60 * 60_000;
+/** The server's error `JSStreamNameExistErr`. */
 const STREAM_NAME_IN_USE = 10058;
 
 /** The subject of a queue's jobs. */
-export function jobSubject(kind: keyof Pair, queue: string): string {
-  return `${JOB_SUBJECTS[kind]}.${queue}`;
+export function jobSubject(durability: Durability, queue: string): string {
+  return `${JOB_SUBJECTS[durability]}.${queue}`;
 }
 
-/** The stream of events, and the subject of one kind. */
-export const EVENT_STREAM = 'PARSEMESH_EVENTS';
+const EVENT_STREAM = 'PARSEMESH_EVENTS';
+/** The subject of one kind of event. */
 export const eventSubject = (kind: string): string => `parsemesh.events.${kind}`;
 
-/** The stream behind an Object Store or KV bucket. */
+/** The stream of an Object Store bucket. */
 export const payloadStream = (bucket: string): string => `OBJ_${bucket}`;
+/** The stream of a KV bucket. */
 export const stateStream = (bucket: string): string => `KV_${bucket}`;
-
-const storageOf = (kind: keyof Pair): StorageType => (kind === 'durable' ? StorageType.File : StorageType.Memory);
 
 type Config = Partial<StreamConfig> & { name: string };
 
-/** What a deployment may choose of its streams. */
-interface StreamChoices {
+/** The settings of the streams that a deployment can choose. */
+export interface StreamChoices {
   replicas: number;
-  /** Bytes of volatile payloads that the server holds at once. */
+  /** Maximum size of all volatile payloads together, in bytes. */
   volatileBytes: number;
 }
 
-function streamConfigs(kind: keyof Pair, { replicas, volatileBytes }: StreamChoices): Config[] {
-  const bounded = (bytes: number) => (kind === 'volatile' ? { max_bytes: bytes } : {});
-  const common = { storage: storageOf(kind), num_replicas: replicas };
-  const payloads = PAYLOAD_BUCKETS[kind];
-  const state = STATE_BUCKETS[kind];
+function streamConfigs(durability: Durability, { replicas, volatileBytes }: StreamChoices): Config[] {
+  const isDurable = durability === 'durable';
+  const boundedInMemory = (bytes: number) => (isDurable ? {} : { max_bytes: bytes });
+  const common = { storage: isDurable ? StorageType.File : StorageType.Memory, num_replicas: replicas };
+  const payloads = PAYLOAD_BUCKETS[durability];
+  const state = STATE_BUCKETS[durability];
   return [
     {
       ...common,
-      name: JOB_STREAMS[kind],
-      subjects: [`${JOB_SUBJECTS[kind]}.*`],
+      name: JOB_STREAMS[durability],
+      subjects: [`${JOB_SUBJECTS[durability]}.*`],
       retention: RetentionPolicy.Workqueue,
       discard: DiscardPolicy.New,
-      ...bounded(TRANSPORT_LIMITS.volatileJobBytes),
+      ...boundedInMemory(TRANSPORT_LIMITS.volatileJobBytes),
       max_age: nanos(TRANSPORT_LIMITS.jobTtlMs),
       duplicate_window: nanos(TRANSPORT_LIMITS.duplicateWindowMs),
     },
-    // The two below are what the Object Store and KV clients themselves would make (their published layouts).
+    // The next two have the layout that the Object Store and KV clients create (NATS ADR-20 and ADR-8).
     {
       ...common,
       name: payloadStream(payloads),
       subjects: [`$O.${payloads}.C.>`, `$O.${payloads}.M.>`],
       max_age: nanos(TRANSPORT_LIMITS.payloadTtlMs),
       discard: DiscardPolicy.New,
-      ...bounded(volatileBytes),
+      ...boundedInMemory(volatileBytes),
       allow_rollup_hdrs: true,
       allow_direct: true,
     },
@@ -81,7 +81,7 @@ function streamConfigs(kind: keyof Pair, { replicas, volatileBytes }: StreamChoi
       name: stateStream(state),
       subjects: [`$KV.${state}.>`],
       max_msgs_per_subject: 1,
-      max_age: nanos(kind === 'durable' ? DURABLE_STATE_TTL_MS : TRANSPORT_LIMITS.stateMemoryTtlMs),
+      max_age: nanos(isDurable ? DURABLE_STATE_TTL_MS : TRANSPORT_LIMITS.stateMemoryTtlMs),
       discard: DiscardPolicy.New,
       allow_rollup_hdrs: true,
       allow_direct: true,
@@ -90,18 +90,18 @@ function streamConfigs(kind: keyof Pair, { replicas, volatileBytes }: StreamChoi
 }
 
 /**
- * The server has no room: a stream is as large as it may be, the account's or the server's own memory or disk is used up
- * (`JSStreamStoreFailedF`, `JSAccountResourcesExceededErr`, `JSInsufficientResourcesErr`, `JSMemoryResourcesExceededErr`,
- * `JSStorageResourcesExceededErr` of the server's errors.json).
+ * Error codes of a full server: a stream has reached its maximum size, or the memory or disk of the account or the server
+ * is used up (`JSStreamStoreFailedF`, `JSAccountResourcesExceededErr`, `JSInsufficientResourcesErr`, `JSMemoryResourcesExceededErr`,
+ * `JSStorageResourcesExceededErr` in the server's errors.json).
  */
-const NO_ROOM: ReadonlySet<number> = new Set([10077, 10002, 10023, 10028, 10047]);
+const FULL_ERRORS: ReadonlySet<number> = new Set([10077, 10002, 10023, 10028, 10047]);
 
-/** Whether the server refused for want of room. */
+/** Whether the server rejected a request because it is full. */
 export function isFull(error: unknown): boolean {
-  return error instanceof JetStreamApiError && NO_ROOM.has(error.code);
+  return error instanceof JetStreamApiError && FULL_ERRORS.has(error.code);
 }
 
-/** Makes every stream that is not there. Safe to run from many processes at once and again after each reconnect. */
+/** Creates the streams that are missing. Many processes may call it at the same time and after each reconnect. */
 export async function ensureStreams(manager: JetStreamManager, choices: StreamChoices): Promise<void> {
   await ensureStream(manager, {
     name: EVENT_STREAM,
@@ -112,8 +112,8 @@ export async function ensureStreams(manager: JetStreamManager, choices: StreamCh
     max_bytes: TRANSPORT_LIMITS.eventBytes,
     duplicate_window: nanos(2 * TRANSPORT_LIMITS.eventRetryMs),
   });
-  for (const kind of ['durable', 'volatile'] as const)
-    for (const config of streamConfigs(kind, choices)) await ensureStream(manager, config);
+  for (const durability of DURABILITIES)
+    for (const config of streamConfigs(durability, choices)) await ensureStream(manager, config);
 }
 
 async function ensureStream(manager: JetStreamManager, config: Config): Promise<void> {
@@ -121,7 +121,7 @@ async function ensureStream(manager: JetStreamManager, config: Config): Promise<
     await addOrUpdate(manager, config);
   } catch (error) {
     if (!isFull(error) || config.max_bytes === undefined) throw error;
-    // It has less memory than that to promise: then what it has is the bound.
+    // The server cannot reserve this much memory. Its own memory is then the limit.
     const { max_bytes: _, ...unbounded } = config;
     await addOrUpdate(manager, unbounded);
   }
@@ -129,7 +129,7 @@ async function ensureStream(manager: JetStreamManager, config: Config): Promise<
 
 async function addOrUpdate(manager: JetStreamManager, config: Config): Promise<void> {
   try {
-    // The server answers with the stream that is there when its configuration is the same.
+    // If a stream with the same configuration exists, the server returns it.
     await manager.streams.add(config);
   } catch (error) {
     if (!(error instanceof JetStreamApiError) || error.code !== STREAM_NAME_IN_USE) throw error;
@@ -138,15 +138,15 @@ async function addOrUpdate(manager: JetStreamManager, config: Config): Promise<v
 }
 
 /**
- * Makes a queue's consumers, named as the queue. The server never gives a job up by itself (`max_deliver` unlimited):
- * the requester counts attempts and refuses one too many, so no advisory can be lost and a job that a busy worker
- * gave straight back has not used up an attempt.
+ * Creates the consumers of a queue, which have the name of the queue. The server redelivers without a limit (no
+ * `max_deliver`). The requester counts the attempts, so a delivery that a worker without a free slot returned is not an
+ * attempt.
  */
 export async function ensureConsumers(manager: JetStreamManager, queue: string): Promise<void> {
-  for (const kind of ['durable', 'volatile'] as const)
-    await manager.consumers.add(JOB_STREAMS[kind], {
+  for (const durability of DURABILITIES)
+    await manager.consumers.add(JOB_STREAMS[durability], {
       durable_name: queue,
-      filter_subject: jobSubject(kind, queue),
+      filter_subject: jobSubject(durability, queue),
       ack_policy: AckPolicy.Explicit,
       ack_wait: nanos(TRANSPORT_LIMITS.ackWaitMs),
       max_ack_pending: 10_000,

@@ -1,257 +1,278 @@
-// The worker's side of work queues over JetStream: takes only what it can run, keeps the server told, and gives each job one clear end.
+// Serves one queue: pulls jobs from JetStream while slots are free, runs them, and settles each delivery once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nuid, type Subscription } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import type { Consumer, ServeOptions } from '../bus.ts';
+import { type Attempt, HEARTBEAT_MS, runAttempt } from './attempt.ts';
+import type { BusConnection } from './connection.ts';
+import type { JetStreamDelivery } from './delivery.ts';
 import { decodeFrame } from './frame.ts';
-import { HEARTBEAT_MS, runJob } from './job.ts';
-import type { Link } from './link.ts';
-import type { Presence } from './presence.ts';
-import { cancelSubject, type JobEnvelope, readEnvelope } from './protocol.ts';
-import { type PullResult, pullOne } from './pull.ts';
-import type { TakenJob } from './taken.ts';
+import { cancelSubject, readEnvelope } from './protocol.ts';
+import { pullOne } from './pull.ts';
 import { ensureConsumers, JOB_STREAMS } from './topology.ts';
+import type { WorkerRegistry } from './worker-registry.ts';
 
-/** How long one question for a job stands; drain waits for its end. */
-const IDLE_PULL_MS = 500;
-/** Cancelled jobs remembered, so that one cancelled on its way here is not started. */
-const CANCELLED_KEPT = 10_000;
+/** How long a pull request waits on the server. `drain` waits for its end. */
+const PULL_WAIT_MS = 500;
+/** How long to wait for the answer to a pull request that asks for a waiting job. The server does not answer if that job was deleted a moment ago. */
+const NO_WAIT_TIMEOUT_MS = 150;
+const RETRY_MS = 250;
+/** Number of cancelled requests to remember. A cancellation may arrive before its job. */
+const MAX_CANCELLED = 10_000;
 
 export interface ServingWorker extends Consumer {
-  /** Stops at once: what runs is told to stop and goes to another worker. */
+  /** Stops at once: aborts the running jobs and returns them to the queue for another worker. */
   close(): Promise<void>;
 }
 
-/** Serves a queue until drained. Resolves once the queue's consumers are there and the worker has announced itself. */
+/** Serves a queue until drained. Resolves when the queue's consumers exist and the worker has announced itself. */
 export async function startWorker(
-  link: Link,
-  presence: Presence,
+  connection: BusConnection,
+  registry: WorkerRegistry,
   queue: string,
   options: ServeOptions,
 ): Promise<ServingWorker> {
-  await ensureConsumers(link.manager, queue);
-  const worker = new Worker(link, queue, options);
-  const endAnnouncing = presence.announce(queue, nuid.next());
+  await ensureConsumers(connection.manager, queue);
+  const worker = new Worker(connection, queue, options);
+  const stopAnnouncing = registry.announce(queue, nuid.next());
   return {
     async drain() {
-      endAnnouncing();
+      stopAnnouncing();
       await worker.drain();
     },
     async close() {
-      endAnnouncing();
+      stopAnnouncing();
       await worker.close();
     },
   };
 }
 
-/** Keeps a job while others run. Resolves at their end, or once it is cancelled. */
-async function outlast(others: readonly Promise<void>[], job: TakenJob, signal: AbortSignal): Promise<void> {
-  const heartbeat = setInterval(() => job.working(), HEARTBEAT_MS);
-  const cancelled = Promise.withResolvers<void>();
-  const onAbort = (): void => cancelled.resolve();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    await Promise.race([Promise.all(others), cancelled.promise]);
-  } finally {
-    clearInterval(heartbeat);
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-interface Running {
-  job: TakenJob;
-  controller: AbortController;
-}
-
 class Worker {
-  readonly #link: Link;
+  readonly #connection: BusConnection;
   readonly #queue: string;
   readonly #options: ServeOptions;
-  readonly #cancels: Subscription;
-  readonly #endReturn: () => void;
-  readonly #running = new Map<string, Running>();
+  readonly #cancellations: Subscription;
+  readonly #removeReconnectListener: () => void;
+  /** Attempts whose handler has not ended, by reply subject. */
+  readonly #running = new Map<string, Attempt>();
+  /** Reply subjects of cancelled requests whose job is not here. */
   readonly #cancelled = new Set<string>();
-  /** Jobs taken whose end (answer heard, acknowledged) is not reached; outlives the place in `#busy`. */
-  readonly #open = new Set<Promise<void>>();
-  /** Questions for a job that the server has not ended yet, by stream. */
-  readonly #standing = new Map<string, Promise<void>>();
+  /** Attempts whose delivery is not settled yet. They may no longer use a slot, because their answer is being sent. */
+  readonly #unsettled = new Set<Promise<void>>();
+  /** Pull requests that wait on the server, by stream. */
+  readonly #pulls = new Map<string, Promise<void>>();
   readonly #loop: Promise<void>;
-  #busy = 0;
-  /** A job on its last attempt is here: it runs by itself, so that none dies often enough to be blamed for what another did. */
-  #alone = false;
-  #turn = 0;
+  readonly #closed = Promise.withResolvers<void>();
+  #usedSlots = 0;
+  /**
+   * A job on its last attempt runs alone in its worker. If the process crashes, this job is the cause, and no other job
+   * loses its last attempt.
+   */
+  #runsLastAttempt = false;
+  #firstStream: keyof typeof JOB_STREAMS = 'durable';
   #stopped = false;
-  /** The server may have come back without the consumers that it kept in memory. */
-  #returned = false;
+  /** A server that restarts loses the consumers of the streams that it keeps in memory. */
+  #consumersMayBeMissing = false;
   #wake: () => void = () => undefined;
 
-  constructor(link: Link, queue: string, options: ServeOptions) {
-    this.#link = link;
+  constructor(connection: BusConnection, queue: string, options: ServeOptions) {
+    this.#connection = connection;
     this.#queue = queue;
     this.#options = options;
-    this.#cancels = link.connection.subscribe(cancelSubject(queue), {
+    this.#cancellations = connection.nats.subscribe(cancelSubject(queue), {
       callback: (error, message) => {
         if (!error) this.#cancel(message.string());
       },
     });
-    this.#endReturn = link.onReturn(() => {
-      this.#returned = true;
-      // The server has forgotten the questions of the connection that broke.
-      this.#standing.clear();
+    this.#removeReconnectListener = connection.onReconnect(() => {
+      this.#consumersMayBeMissing = true;
+      // The server drops the pull requests of a connection that is lost.
+      this.#pulls.clear();
       this.#wake();
     });
-    this.#loop = this.#serve();
+    this.#loop = this.#pullJobs();
   }
 
   async drain(): Promise<void> {
-    await this.#stop();
-    while (this.#open.size + this.#standing.size > 0) await Promise.all([...this.#open, ...this.#standing.values()]);
-    this.#cancels.unsubscribe();
+    await this.#stopPulling();
+    // A pull request on a closed connection never ends, so `close` ends a drain.
+    await Promise.race([this.#settleAll(), this.#closed.promise]);
+    this.#cancellations.unsubscribe();
   }
 
   async close(): Promise<void> {
-    await this.#stop();
-    for (const { job, controller } of this.#running.values()) {
-      job.giveBack();
+    await this.#stopPulling();
+    for (const { delivery, controller } of this.#running.values()) {
+      delivery.nak();
       controller.abort(new Error('the worker is closing'));
     }
-    this.#cancels.unsubscribe();
+    this.#cancellations.unsubscribe();
+    this.#closed.resolve();
   }
 
-  async #stop(): Promise<void> {
+  async #settleAll(): Promise<void> {
+    while (this.#unsettled.size + this.#pulls.size > 0)
+      await Promise.all([...this.#unsettled, ...this.#pulls.values()]);
+  }
+
+  async #stopPulling(): Promise<void> {
     this.#stopped = true;
     this.#wake();
     await this.#loop;
-    this.#endReturn();
+    this.#removeReconnectListener();
   }
 
-  async #serve(): Promise<void> {
-    while (!this.#stopped && !this.#link.closed()) {
+  async #pullJobs(): Promise<void> {
+    while (!this.#stopped && !this.#connection.closed()) {
       try {
-        if (this.#full()) await this.#change();
-        else if (!this.#link.ready())
-          await Promise.race([this.#link.whenReady(Date.now() + IDLE_PULL_MS), this.#change()]);
-        else if (this.#returned) await this.#restore();
-        else if (!(await this.#takeWaiting())) await this.#waitForOne();
+        if (this.#isFull()) await this.#nextWake();
+        else if (!this.#connection.ready())
+          await Promise.race([this.#connection.whenReady(Date.now() + PULL_WAIT_MS), this.#nextWake()]);
+        else if (this.#consumersMayBeMissing) await this.#restoreConsumers();
+        else if (!(await this.#startWaitingJob())) await this.#waitForJob();
       } catch (err) {
-        this.#link.log.warn({ err, queue: this.#queue }, 'asking for jobs failed; trying again');
-        await sleep(250);
+        this.#connection.log.warn({ err, queue: this.#queue }, 'a pull request failed; trying again');
+        await sleep(RETRY_MS);
       }
     }
   }
 
-  /** Resolves at the next freed place, return of the connection, or drain. */
-  #change(): Promise<void> {
+  /** Resolves when a slot becomes free, a pull request ends, the connection is back, or the worker stops. */
+  #nextWake(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  /** Takes a job that is there already, if any. The two streams take turns at being asked first. */
-  async #takeWaiting(): Promise<boolean> {
-    this.#turn += 1;
-    const streams = [JOB_STREAMS.durable, JOB_STREAMS.volatile];
-    if (this.#turn % 2 === 0) streams.reverse();
+  /** Starts a job that already waits in a queue. Alternates which stream comes first, so that both get the same share of slots. */
+  async #startWaitingJob(): Promise<boolean> {
+    const { durable, volatile } = JOB_STREAMS;
+    const streams = this.#firstStream === 'durable' ? [durable, volatile] : [volatile, durable];
+    this.#firstStream = this.#firstStream === 'durable' ? 'volatile' : 'durable';
     for (const stream of streams) {
-      // A question that stands there would have been answered already.
-      if (this.#standing.has(stream)) continue;
-      const pulled = await this.#ask(stream, 0);
-      if (pulled.job) return this.#accept(pulled.job);
+      // The server answers pull requests in order, so a pull request that waits there means that no job waits.
+      if (this.#pulls.has(stream)) continue;
+      if (await this.#startWithin(NO_WAIT_TIMEOUT_MS, this.#pull(stream, 0))) return true;
     }
     return false;
   }
 
-  /** Waits at both streams until one gives a job. With one free place both may: the second is given back. */
-  async #waitForOne(): Promise<void> {
-    if (this.#stopped || this.#returned || this.#full()) return;
-    const change = this.#change();
-    for (const stream of [JOB_STREAMS.durable, JOB_STREAMS.volatile])
-      if (!this.#standing.has(stream)) this.#stand(stream);
-    await change;
-  }
-
-  /** Puts one standing question, which ends with a job or without. */
-  #stand(stream: string): void {
-    const question = this.#ask(stream, IDLE_PULL_MS)
-      .then((pulled) => {
-        if (pulled.job) this.#accept(pulled.job);
-        else if (pulled.missing) this.#returned = true;
-      })
-      .catch((err) => this.#link.log.warn({ err, queue: this.#queue }, 'asking for jobs failed; trying again'))
-      .finally(() => {
-        if (this.#standing.get(stream) === question) this.#standing.delete(stream);
-        this.#wake();
-      });
-    this.#standing.set(stream, question);
-  }
-
-  #ask(stream: string, waitMs: number): Promise<PullResult> {
-    return pullOne(this.#link, stream, this.#queue, waitMs, (job) => this.#accept(job));
-  }
-
-  async #restore(): Promise<void> {
-    if (!this.#link.ready() || this.#stopped) return;
-    await this.#link.repair();
-    await ensureConsumers(this.#link.manager, this.#queue);
-    this.#returned = false;
-  }
-
-  /** Starts a job, or gives it another end at once; tells whether it was started. */
-  #accept(job: TakenJob): boolean {
-    if (this.#stopped || this.#full()) {
-      job.giveBack();
-      return false;
-    }
-    let envelope: JobEnvelope;
-    let body: Uint8Array;
+  /** Whether the pull request starts a job within `ms`. A job that is delivered later is started then. */
+  async #startWithin(ms: number, pull: Promise<boolean>): Promise<boolean> {
+    const timeout = Promise.withResolvers<boolean>();
+    const timer = setTimeout(timeout.resolve, ms, false);
     try {
-      const frame = decodeFrame(job.data);
-      envelope = readEnvelope(frame.header);
-      body = frame.body;
-    } catch (err) {
-      this.#link.log.warn({ err, queue: this.#queue }, 'a message in the queue is no job; removed');
-      job.drop();
-      return false;
+      return await Promise.race([pull, timeout.promise]);
+    } finally {
+      clearTimeout(timer);
     }
-    if (envelope.deadline <= Date.now() || this.#cancelled.delete(envelope.reply)) {
-      job.drop();
-      return false;
-    }
+  }
 
-    const alone = job.deliveries >= TRANSPORT_LIMITS.maxDeliveries;
-    const others = alone ? [...this.#open] : [];
-    this.#busy += 1;
-    this.#alone ||= alone;
-    const controller = new AbortController();
-    const running: Running = { job, controller };
-    this.#running.set(envelope.reply, running);
-    const run = (): Promise<void> =>
-      runJob(this.#link, job, envelope, body, controller, this.#options.handler, () => {
-        this.#busy -= 1;
-        if (alone) this.#alone = false;
-        if (this.#running.get(envelope.reply) === running) this.#running.delete(envelope.reply);
+  /**
+   * Waits at both streams until something changes. Both streams may deliver a job while only one slot is free. The worker
+   * then returns the second job to its queue.
+   */
+  async #waitForJob(): Promise<void> {
+    if (this.#stopped || this.#consumersMayBeMissing || this.#isFull()) return;
+    const wake = this.#nextWake();
+    for (const stream of [JOB_STREAMS.durable, JOB_STREAMS.volatile])
+      if (!this.#pulls.has(stream)) this.#keepPull(stream);
+    await wake;
+  }
+
+  /** Sends a pull request that waits on the server, and wakes the loop at its end. */
+  #keepPull(stream: string): void {
+    const pull = this.#pull(stream, PULL_WAIT_MS)
+      .catch((err) => this.#connection.log.warn({ err, queue: this.#queue }, 'a pull request failed; trying again'))
+      .then(() => {
+        if (this.#pulls.get(stream) === pull) this.#pulls.delete(stream);
         this.#wake();
       });
-    const open = (others.length === 0 ? run() : outlast(others, job, controller.signal).then(run)).finally(() =>
-      this.#open.delete(open),
+    this.#pulls.set(stream, pull);
+  }
+
+  /** Sends one pull request and starts the job that it delivers. Returns whether a job was started. */
+  async #pull(stream: string, waitMs: number): Promise<boolean> {
+    const result = await pullOne(this.#connection, stream, this.#queue, waitMs);
+    if (result === 'no answer' && waitMs > 0) this.#consumersMayBeMissing = true;
+    return typeof result === 'string' ? false : this.#start(result);
+  }
+
+  async #restoreConsumers(): Promise<void> {
+    await this.#connection.restoreStreams();
+    await ensureConsumers(this.#connection.manager, this.#queue);
+    this.#consumersMayBeMissing = false;
+  }
+
+  /** Starts a job, or settles its delivery at once. Returns whether the job was started. */
+  #start(delivery: JetStreamDelivery): boolean {
+    if (this.#stopped || this.#isFull()) {
+      delivery.nak();
+      return false;
+    }
+    const attempt = this.#readAttempt(delivery);
+    if (!attempt || attempt.envelope.deadline <= Date.now() || this.#cancelled.delete(attempt.envelope.reply)) {
+      delivery.term();
+      return false;
+    }
+    const { reply } = attempt.envelope;
+    const isLastAttempt = delivery.deliveryCount >= TRANSPORT_LIMITS.maxDeliveries;
+    const others = isLastAttempt ? [...this.#unsettled] : [];
+    this.#usedSlots += 1;
+    this.#runsLastAttempt ||= isLastAttempt;
+    this.#running.set(reply, attempt);
+    const freeSlot = (): void => {
+      this.#usedSlots -= 1;
+      if (isLastAttempt) this.#runsLastAttempt = false;
+      if (this.#running.get(reply) === attempt) this.#running.delete(reply);
+      this.#wake();
+    };
+    const run = (): Promise<void> => runAttempt(this.#connection, attempt, this.#options.handler, freeSlot);
+    const settled = (others.length === 0 ? run() : waitForOthers(others, attempt).then(run)).finally(() =>
+      this.#unsettled.delete(settled),
     );
-    this.#open.add(open);
+    this.#unsettled.add(settled);
     return true;
   }
 
-  /** Takes no more for now. */
-  #full(): boolean {
-    return this.#alone || this.#busy >= this.#options.concurrency;
+  /** Returns undefined if the message is not a job. */
+  #readAttempt(delivery: JetStreamDelivery): Attempt | undefined {
+    try {
+      const { header, body } = decodeFrame(delivery.data);
+      return { delivery, envelope: readEnvelope(header), body, controller: new AbortController() };
+    } catch (err) {
+      this.#connection.log.warn({ err, queue: this.#queue }, 'removed a message that is not a job from the queue');
+      return undefined;
+    }
+  }
+
+  /** Whether the worker cannot start another job now. */
+  #isFull(): boolean {
+    return this.#runsLastAttempt || this.#usedSlots >= this.#options.concurrency;
   }
 
   #cancel(reply: string): void {
-    const running = this.#running.get(reply);
-    if (running) {
-      running.controller.abort(new Error('cancelled by the requester'));
+    const attempt = this.#running.get(reply);
+    if (attempt) {
+      attempt.controller.abort(new Error('the requester cancelled the job'));
       return;
     }
     this.#cancelled.add(reply);
     const [oldest] = this.#cancelled;
-    if (this.#cancelled.size > CANCELLED_KEPT && oldest !== undefined) this.#cancelled.delete(oldest);
+    if (this.#cancelled.size > MAX_CANCELLED && oldest !== undefined) this.#cancelled.delete(oldest);
+  }
+}
+
+/** Sends heartbeats for a waiting attempt. Resolves when the other attempts are settled, or when the job is cancelled. */
+async function waitForOthers(others: readonly Promise<void>[], { delivery, controller }: Attempt): Promise<void> {
+  const heartbeat = setInterval(() => delivery.inProgress(), HEARTBEAT_MS);
+  const cancelled = Promise.withResolvers<void>();
+  const onAbort = (): void => cancelled.resolve();
+  controller.signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.race([Promise.all(others), cancelled.promise]);
+  } finally {
+    clearInterval(heartbeat);
+    controller.signal.removeEventListener('abort', onAbort);
   }
 }
