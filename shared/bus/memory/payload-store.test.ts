@@ -1,0 +1,57 @@
+// Tests when the memory payload store uses files, and which folders it removes at its start.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import { createMemoryTransport } from '../memory.ts';
+import { inChunks, MiB } from '../testing/payloads.ts';
+
+it('stores a durable payload in a file only if it does not fit into memory, and reuses the memory of deleted payloads', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bus-test-'));
+  const { payloads, close } = createMemoryTransport({ folder });
+  const limit = TRANSPORT_LIMITS.memoryPayloadBytes;
+  const put = (source: AsyncIterable<Uint8Array>) => payloads.put(source, { volatile: false });
+  const putBytes = (size: number) => put(inChunks(randomBytes(size)));
+  const countFiles = async () =>
+    (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
+  const inMemory = [await putBytes(limit / 2), await putBytes(limit / 2)];
+  assert.equal(await countFiles(), 0);
+  const inFile = await putBytes(1);
+  assert.equal(await countFiles(), 1);
+  for (const ref of [...inMemory, inFile]) await payloads.delete(ref);
+  assert.equal(await countFiles(), 0);
+
+  const tooLarge = await putBytes(limit + MiB);
+  async function* failing(): AsyncGenerator<Uint8Array> {
+    yield randomBytes(limit);
+    throw new Error('the upload stalled');
+  }
+  await assert.rejects(put(failing()));
+  await putBytes(limit);
+  assert.equal(await countFiles(), 1, 'neither the payload in a file nor the failed one uses memory');
+  await payloads.delete(tooLarge);
+  await close();
+  await rm(folder, { recursive: true });
+});
+
+it('removes the folders of exited processes at its start, and no other folders', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bus-test-'));
+  const running = createMemoryTransport({ folder });
+  await running.payloads.put(inChunks(randomBytes(TRANSPORT_LIMITS.memoryPayloadBytes + 1)), { volatile: false });
+  const [name = ''] = await readdir(folder);
+  assert.equal((await stat(join(folder, name))).mode & 0o777, 0o700);
+  const child = spawn(process.execPath, ['-e', '']);
+  await once(child, 'exit');
+  await mkdir(join(folder, name.replace(`-${process.pid}-`, `-${child.pid}-`)));
+  await mkdir(join(folder, 'of-another-program'));
+  const next = createMemoryTransport({ folder });
+  assert.deepEqual((await readdir(folder)).sort(), ['of-another-program', name].sort());
+  await next.close();
+  await running.close();
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,106 @@
+// Tests what a process does when it connects to a NATS server, and how the NATS bus stores and checks its messages.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { jetstream } from '@nats-io/jetstream';
+import { Objm } from '@nats-io/obj';
+import { connect } from '@nats-io/transport-node';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import { type NatsServer, startNatsServer } from '#test/harness/nats-server.ts';
+import { skipReason } from '#test/harness/product.ts';
+import type { Transport } from '../bus.ts';
+import { connectNats } from '../nats.ts';
+import { answerOf, job, lateDeadline, newQueue, until } from '../testing/jobs.ts';
+import { inChunks, MiB } from '../testing/payloads.ts';
+
+describe('a process on the NATS bus', { skip: skipReason('nats') }, () => {
+  let server: NatsServer;
+  before(async () => {
+    server = await startNatsServer();
+  });
+  after(() => server.stop());
+  const connectAs = (name: string): Promise<Transport> => connectNats({ url: server.url, name });
+
+  it('counts the workers of a queue right after it connects, and not those that have closed', async (t) => {
+    // No periodic announcement is sent and none expires, so only the messages of connecting and closing are left.
+    t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
+    const first = await connectAs('worker');
+    const queue = newQueue();
+    await first.bus.serve(queue, { concurrency: 1, handler: async () => answerOf(null) });
+    const second = await connectAs('observer');
+    await until(() => second.bus.workers(queue) === 1, 'the worker announced itself to the new process');
+    await first.close();
+    await until(() => second.bus.workers(queue) === 0, 'the worker announced that it stopped');
+    await second.close();
+  });
+
+  it('creates its streams when six processes start at the same time', async () => {
+    const own = await startNatsServer();
+    const transports = await Promise.all(
+      Array.from({ length: 6 }, () => connectNats({ url: own.url, name: 'parallel-start' })),
+    );
+    const queue = newQueue();
+    const consumers = await Promise.all(
+      transports.map(({ bus }) => bus.serve(queue, { concurrency: 1, handler: async () => answerOf('ok') })),
+    );
+    const answers = await Promise.all(
+      transports.map(({ bus }) => bus.request(queue, job(), { deadline: lateDeadline() })),
+    );
+    assert.deepEqual(
+      answers.map(({ header }) => header),
+      transports.map(() => 'ok'),
+    );
+    await Promise.all(consumers.map((consumer) => consumer.drain()));
+    await Promise.all(transports.map((transport) => transport.close()));
+    await own.stop();
+  });
+
+  it('does not start if the messages of the server are too small, and names max_payload in the error', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'nats-small-'));
+    const config = join(folder, 'nats.conf');
+    await writeFile(config, 'max_payload: 65536\n');
+    const own = await startNatsServer({ args: ['-c', config] });
+    await assert.rejects(connectNats({ url: own.url, name: 'small' }), /max_payload/);
+    await own.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('stores payloads in the layout that any Object Store client can read', async () => {
+    const transport = await connectAs('layout-test');
+    const connection = await connect({ servers: server.url });
+    const bytes = randomBytes(2 * MiB + 17);
+    const ref = await transport.payloads.put(inChunks(bytes), { volatile: false });
+    const bucket = await new Objm(connection).open('parsemesh-payloads');
+    const read = await bucket.getBlob(ref.id.split('.')[0] ?? '');
+    assert.ok(read && Buffer.compare(read, bytes) === 0);
+    await transport.payloads.delete(ref);
+    assert.deepEqual(await bucket.list(), []);
+    await connection.close();
+    await transport.close();
+  });
+
+  it('removes messages that are not jobs from a queue and continues with the next job', async () => {
+    const transport = await connectAs('garbage-test');
+    const connection = await connect({ servers: server.url });
+    const queue = newQueue();
+    const consumer = await transport.bus.serve(queue, { concurrency: 1, handler: async () => answerOf('ok') });
+    for (const garbage of ['', 'abc', '\u0000\u0000\u0000\u0002{]', '\u0000\u0000\u0000\u0004null', '\uffff\uffff'])
+      await jetstream(connection).publish(`parsemesh.jobs.${queue}`, garbage);
+    assert.equal((await transport.bus.request(queue, job(), { deadline: lateDeadline() })).header, 'ok');
+    await until(async () => (await transport.bus.depth(queue)).running === 0, 'all messages are acknowledged');
+    await consumer.drain();
+    await connection.close();
+    await transport.close();
+  });
+
+  it('rejects a job that is too large for a message and a queue name that cannot be part of a subject', async () => {
+    const transport = await connectAs('rejection-test');
+    const large = job(new Uint8Array(TRANSPORT_LIMITS.messageBytes));
+    await assert.rejects(transport.bus.request(newQueue(), large, { deadline: lateDeadline() }), /payload store/);
+    await assert.rejects(transport.bus.request('a.b', job(), { deadline: lateDeadline() }), RangeError);
+    await transport.close();
+  });
+});

@@ -1,0 +1,100 @@
+// Contract: deadlines and cancellation end requests and abort their handlers.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { it } from 'node:test';
+import { answerOf, inMs, job, lateDeadline, newQueue, until } from '../jobs.ts';
+import { type Peers, serveFar } from './peers.ts';
+
+const EMPTY = new Uint8Array();
+
+export function testDeadlines(peers: () => Peers): void {
+  it('rejects with DeadlineError at the deadline, aborts the handler and never runs a job that still waits', async () => {
+    const { near } = peers();
+    const queue = newQueue();
+    const started: unknown[] = [];
+    let aborted = 0;
+    const consumer = await serveFar(peers(), queue, {
+      concurrency: 1,
+      async handler({ message, signal }) {
+        started.push(message.header);
+        await once(signal, 'abort');
+        aborted += 1;
+        throw signal.reason;
+      },
+    });
+    // On a slow machine, the job may not start before a short deadline. Then it is sent again with a longer one.
+    for (let timeoutMs = 400; started.length === 0; timeoutMs *= 2) {
+      const running = near.bus.request(queue, job(EMPTY, 'first'), { deadline: inMs(timeoutMs) });
+      const waiting = near.bus.request(queue, job(EMPTY, 'second'), { deadline: inMs(timeoutMs - 100) });
+      await assert.rejects(waiting, { name: 'DeadlineError' });
+      await assert.rejects(running, { name: 'DeadlineError' });
+    }
+    await until(() => aborted === started.length, 'the handler is aborted');
+    await assert.rejects(near.bus.request(queue, job(), { deadline: inMs(-1) }), { name: 'DeadlineError' });
+    await consumer.drain();
+    assert.ok(!started.includes('second'));
+  });
+
+  it('aborts the handler of a cancelled running job and never runs a cancelled waiting job', async () => {
+    const { near } = peers();
+    const queue = newQueue();
+    const started: string[] = [];
+    const consumer = await serveFar(peers(), queue, {
+      concurrency: 1,
+      async handler({ message, signal }) {
+        started.push(message.id);
+        if (message.header === 'quick') return answerOf(null);
+        await once(signal, 'abort');
+        return answerOf('too late');
+      },
+    });
+    const [cancelFirst, cancelSecond] = [new AbortController(), new AbortController()];
+    const [first, second] = [job(), job()];
+    const running = near.bus.request(queue, first, { deadline: lateDeadline(), signal: cancelFirst.signal });
+    await until(() => started.length === 1, 'the first job runs');
+    const waiting = near.bus.request(queue, second, { deadline: lateDeadline(), signal: cancelSecond.signal });
+    await until(async () => (await near.bus.depth(queue)).pending === 1, 'the second job waits');
+    cancelSecond.abort();
+    await assert.rejects(waiting, { name: 'CancelledError' });
+    cancelFirst.abort();
+    await assert.rejects(running, { name: 'CancelledError' });
+    const quick = job(EMPTY, 'quick');
+    await near.bus.request(queue, quick, { deadline: lateDeadline() });
+    assert.deepEqual(started, [first.id, quick.id]);
+    await assert.rejects(near.bus.request(queue, job(), { deadline: lateDeadline(), signal: cancelFirst.signal }), {
+      name: 'CancelledError',
+    });
+    await consumer.drain();
+  });
+
+  it('reports DeadlineError, not BusUnavailableError, when too little time is left to publish', async () => {
+    const { near } = peers();
+    const queue = newQueue();
+    const consumer = await serveFar(peers(), queue, { concurrency: 1, handler: async () => answerOf(null) });
+    for (let round = 0; round < 20; round++)
+      await near.bus.request(queue, job(), { deadline: inMs(1) }).catch((error: Error) => {
+        assert.equal(error.name, 'DeadlineError');
+      });
+    await consumer.drain();
+  });
+
+  it('rejects with NoWorkerError, but not before the deadline, if no worker serves the queue, and never runs the job later', async () => {
+    const { near } = peers();
+    const queue = newQueue();
+    const sent = Date.now();
+    await assert.rejects(near.bus.request(queue, job(), { deadline: sent + 300 }), { name: 'NoWorkerError' });
+    // `setTimeout` may fire up to 1 ms early. A first worker may start at any time before the deadline.
+    assert.ok(Date.now() - sent >= 295);
+    let runs = 0;
+    const consumer = await serveFar(peers(), queue, {
+      concurrency: 1,
+      async handler() {
+        runs += 1;
+        return answerOf(null);
+      },
+    });
+    await near.bus.request(queue, job(), { deadline: lateDeadline() });
+    assert.equal(runs, 1);
+    await consumer.drain();
+  });
+}

@@ -1,0 +1,75 @@
+// Contract: shared state loses no concurrent update, and its values expire.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { it } from 'node:test';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import type { Peers } from './peers.ts';
+
+export function testSharedState(peers: () => Peers): void {
+  const increment = (current: unknown) => {
+    const next = (typeof current === 'number' ? current : 0) + 1;
+    return { next, result: next };
+  };
+
+  it('loses no update of eight processes that update one key', async () => {
+    const { bus, near } = peers();
+    const key = `counter:${randomUUID()}`;
+    const writers = await Promise.all(Array.from({ length: 8 }, () => bus.connect()));
+    const results = await Promise.all(
+      writers.map(async ({ state }) => {
+        const own: number[] = [];
+        for (let round = 0; round < 50; round++) own.push(await state.update(key, increment, { ttlMs: 60_000 }));
+        return own;
+      }),
+    );
+    assert.equal(await near.state.get(key), 400);
+    assert.equal(new Set(results.flat()).size, 400, 'each update has its own result');
+  });
+
+  it('loses no update of one process that updates one key concurrently', async () => {
+    const { near, far } = peers();
+    const key = `team/ü ${randomUUID()}`;
+    await Promise.all(Array.from({ length: 100 }, () => near.state.update(key, increment, { ttlMs: 60_000 })));
+    assert.equal(await far.state.get(key), 100);
+    assert.equal(await far.state.get(`${key}x`), undefined);
+  });
+
+  for (const [name, ttlMs] of [
+    ['short', 120],
+    ['long', TRANSPORT_LIMITS.stateMemoryTtlMs + 1],
+  ] as const)
+    it(`a value with a ${name} time to live expires after it`, async (t) => {
+      const { near, far } = peers();
+      const key = `ttl:${randomUUID()}`;
+      t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+      const result = await far.state.update(key, () => ({ next: { a: [1] }, result: 'written' }), { ttlMs });
+      assert.equal(result, 'written');
+      t.mock.timers.tick(ttlMs - 1);
+      assert.deepEqual(await near.state.get(key), { a: [1] });
+      t.mock.timers.tick(1);
+      assert.equal(await near.state.get(key), undefined);
+      assert.equal(await near.state.update(key, increment, { ttlMs }), 1, 'an update does not see the old value');
+    });
+
+  it('an update can keep a value, delete it, and create it again', async () => {
+    const { near, far } = peers();
+    const key = `lease:${randomUUID()}`;
+    const options = { ttlMs: 60_000 };
+    await near.state.update(key, () => ({ next: ['a'], result: null }), options);
+    const unchanged = await far.state.update(key, (current) => ({ next: current, result: current }), options);
+    assert.deepEqual(unchanged, ['a']);
+    await far.state.update(key, () => ({ next: undefined, result: null }), options);
+    assert.equal(await near.state.get(key), undefined);
+    await near.state.update(key, () => ({ next: undefined, result: null }), options);
+    assert.equal(await near.state.update(key, increment, options), 1);
+    assert.equal(await far.state.get(key), 1);
+  });
+
+  it('rejects with the error that the change function throws', async () => {
+    const failure = new Error('no');
+    const change = (): never => {
+      throw failure;
+    };
+    await assert.rejects(peers().near.state.update('k', change, { ttlMs: 1_000 }), (error) => error === failure);
+  });
+}
