@@ -1,6 +1,6 @@
-// Defines the interfaces that carry jobs, payloads, shared state and events between processes. The memory bus and the NATS bus implement them.
+// Defines the interfaces for jobs, payloads, shared state and events that the memory bus and the NATS bus implement.
 
-/** A job as it is sent: a small JSON header, and a payload that is small enough for the message. */
+/** A job as one message: a small JSON header, and a body with the payload if it is small enough. */
 export interface JobMessage {
   /** Unique. Appears in logs. */
   id: string;
@@ -35,7 +35,7 @@ export interface Delivery {
 }
 
 export interface ServeOptions {
-  /** Jobs that run at the same time: the number of slots. The worker pulls a job only while a slot is free. */
+  /** The number of slots: how many jobs run at the same time. The worker pulls a job only while a slot is free. */
   concurrency: number;
   /**
    * When it resolves, the worker sends the answer and then acknowledges the job. When it rejects, the job is redelivered
@@ -53,8 +53,8 @@ export interface QueueDepth {
   /** Jobs that wait for a worker. */
   pending: number;
   /**
-   * Jobs delivered to a worker and not yet acknowledged. On NATS, a job that a worker without a free slot returned also
-   * counts as running until the next worker pulls it.
+   * Jobs delivered to a worker and not yet acknowledged. On NATS, this includes a job that a worker without a free slot
+   * returned, until the next worker pulls it.
    */
   running: number;
   /** Age of the oldest waiting job in milliseconds; 0 if no job waits. */

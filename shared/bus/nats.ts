@@ -14,7 +14,7 @@ interface NatsTransportOptions {
   log?: BusLog;
   /** Number of copies of each stream. More than 1 needs a NATS cluster. */
   replicas?: number;
-  /** Maximum size of all volatile payloads together, in bytes. Use the same number in the whole deployment. Default: TRANSPORT_LIMITS. */
+  /** Maximum size of all volatile payloads together, in bytes. All processes use the same value. Default: TRANSPORT_LIMITS. */
   volatileBytes?: number;
 }
 

@@ -1,4 +1,4 @@
-// Runs the same contract tests on the memory bus and on the NATS bus with a real nats-server. The tests are in testing/contract.
+// Runs the tests of testing/contract on both buses: the memory bus, and the NATS bus with a real nats-server.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Implements PayloadStore within one process: volatile payloads and small durable payloads are in memory, the others in private files.
+// Implements PayloadStore within one process, in memory, and in private files for durable payloads that do not fit.
 import { randomUUID } from 'node:crypto';
 import { createReadStream, readdirSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const SWEEP_MS = 30_000;
 const FOLDER_PREFIX = `parsemesh-payloads-${hostname().replace(/[^\w]/g, '_')}-`;
 const ownFolders = new Set<string>();
 
-/** A PayloadStore of this process. It creates a private folder (mode 0700) in `folder` for the first payload that does not fit into memory. */
+/** A PayloadStore of this process. The first payload that does not fit into memory creates a private folder in `folder`. */
 export function createMemoryPayloadStore({
   folder = tmpdir(),
   volatileBytes = TRANSPORT_LIMITS.volatilePayloadBytes,

@@ -9,7 +9,7 @@ export interface ServerAddress {
 
 /**
  * Reads `nats://user:password@host:4222` or `tls://token@host`, or several of them separated by commas. The first
- * credentials apply to all servers, because the servers of a cluster share them. Credentials may be percent-encoded.
+ * credentials apply to all servers, because all servers of a cluster accept them. Credentials may be percent-encoded.
  */
 export function readAddress(urls: string): ServerAddress {
   const address: ServerAddress = { servers: [] };

@@ -1,4 +1,4 @@
-// Runs one attempt at a job: starts it with the requester's permission, sends heartbeats, delivers the answer and settles the delivery.
+// Runs one attempt at a job: calls the handler, sends heartbeats and the answer, and settles the delivery.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestError } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
@@ -18,7 +18,7 @@ const NOTICE_TIMEOUT_MS = 2_000;
 const NOTICE_RETRY_MS = 100;
 const WORKING = encodeFrame({ kind: 'working' } satisfies WorkerNotice);
 
-/** The requester's reply to a notice: the byte it sent (the number of the attempt, or 1), or why there is no such byte. */
+/** The byte that the requester replied to a notice (the number of the attempt, or 1), or why there is no such byte. */
 type NoticeReply = number | 'not wanted' | 'no requester' | 'timeout';
 
 export interface Attempt {
@@ -54,7 +54,10 @@ export async function runAttempt(
   }
 }
 
-/** Returns the handler's answer, or undefined after it settled the delivery without an answer. Rejects only if a result cannot be sent. */
+/**
+ * Returns the answer of the handler. If there is no answer, it settles the delivery and returns undefined. Rejects only if
+ * a result cannot be sent.
+ */
 async function runHandler(
   connection: BusConnection,
   { delivery, envelope, body, controller }: Attempt,
@@ -67,7 +70,7 @@ async function runHandler(
     return undefined;
   }
   if (typeof attempt === 'string') {
-    // The requester may have lost its connection or be gone. Try again until the deadline of the job.
+    // The requester may be reconnecting, or it may have exited. The job is redelivered until its deadline.
     delivery.nak(REQUESTER_MISSING_DELAY_MS);
     return undefined;
   }
@@ -95,7 +98,10 @@ async function runHandler(
   }
 }
 
-/** Sends heartbeats to the server and to the requester. Aborts the attempt at the deadline or when the requester no longer waits. */
+/**
+ * Sends heartbeats to the server and to the requester. Aborts the attempt at the deadline, or when the requester no longer
+ * waits.
+ */
 function startHeartbeat(connection: BusConnection, { delivery, envelope, controller }: Attempt): { stop(): void } {
   let requesterMissingSince: number | undefined;
   const stop = (): void => {
@@ -129,7 +135,10 @@ async function notifyRequester(connection: BusConnection, subject: string, frame
   }
 }
 
-/** Sends the result of a job until the requester receives it, the deadline passes, or the requester is missing for `answerRetryMs`. */
+/**
+ * Sends the result of a job until the requester receives it. Gives up at the deadline, or when the requester did not reply
+ * for `answerRetryMs`.
+ */
 async function sendResult(
   connection: BusConnection,
   envelope: JobEnvelope,
@@ -142,12 +151,12 @@ async function sendResult(
     const reason = 'the answer is too large for one message; use the payload store';
     frame = encodeFrame({ kind: 'abandoned', reason } satisfies WorkerNotice);
   }
-  let firstFailure: number | undefined;
+  let firstFailureAt: number | undefined;
   while (await connection.whenReady(envelope.deadline)) {
     const reply = await notifyRequester(connection, envelope.reply, frame);
     if (typeof reply === 'number' || reply === 'not wanted') return;
-    firstFailure ??= Date.now();
-    if (Date.now() > envelope.deadline || Date.now() - firstFailure > TRANSPORT_LIMITS.answerRetryMs) {
+    firstFailureAt ??= Date.now();
+    if (Date.now() > envelope.deadline || Date.now() - firstFailureAt > TRANSPORT_LIMITS.answerRetryMs) {
       connection.log.warn({ job: envelope.id }, 'the requester did not receive the answer to a job');
       return;
     }

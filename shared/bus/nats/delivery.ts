@@ -1,4 +1,4 @@
-// Wraps one message that a JetStream pull consumer delivered, with the acknowledgements of the JetStream protocol (ack, nak, term, in progress).
+// Wraps one message that a JetStream consumer delivered, and sends its acknowledgements: ack, nak, term, in progress.
 import { type Msg, nanos } from '@nats-io/nats-core';
 
 export class JetStreamDelivery {

@@ -18,7 +18,10 @@ export function encodeFrame(header: unknown, body: Uint8Array = new Uint8Array()
   return frame;
 }
 
-/** Decodes a message. The body shares the memory of the message. @throws RangeError or SyntaxError if the message is not a frame */
+/**
+ * Decodes a message. The body shares the memory of the message.
+ * @throws RangeError or SyntaxError if the message is not a frame
+ */
 export function decodeFrame(message: Uint8Array): Frame {
   const length = new DataView(message.buffer, message.byteOffset, message.byteLength).getUint32(0);
   const start = LENGTH_BYTES + length;

@@ -1,4 +1,4 @@
-// Implements PayloadStore on NATS Object Store buckets; it reads the chunks itself, because `get` of the package has no backpressure and loads the entire payload into memory.
+// Implements PayloadStore on NATS Object Store buckets, without `get` of the package, which has no backpressure and loads the entire payload into memory.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headers, type MsgHdrs, nuid } from '@nats-io/nats-core';
@@ -93,7 +93,10 @@ class NatsPayloadStore implements PayloadStore {
     for (const filter of subjects) await this.#connection.manager.streams.purge(payloadStream(bucket), { filter });
   }
 
-  /** Repeats a request that fails, until `until` (epoch milliseconds). @throws BusUnavailableError with `failure` as its message */
+  /**
+   * Repeats a failed request until `until` (epoch milliseconds).
+   * @throws BusUnavailableError with the message `failure`
+   */
   async #retryUntil<Result>(until: number, request: () => Promise<Result>, failure: string): Promise<Result> {
     for (;;)
       try {
@@ -156,7 +159,7 @@ async function publish(
   }
 }
 
-/** Splits a stream into chunks of equal size. One buffer is enough, because the server acknowledges a chunk before the next one. */
+/** Splits a stream into chunks of equal size. One buffer is enough, because each chunk is acknowledged before the next one. */
 class ChunkWriter {
   readonly #connection: BusConnection;
   readonly #subject: string;

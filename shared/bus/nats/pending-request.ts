@@ -44,7 +44,7 @@ export class PendingRequest {
   readonly #onSettled: () => void;
   readonly #promise = Promise.withResolvers<JobAnswer>();
   readonly #timer: NodeJS.Timeout;
-  /** How long the request may take in total. */
+  /** How long the request may take. */
   readonly #timeoutMs: number;
   /** The number of the attempt, by delivery. */
   readonly #attempts = new Map<string, number>();
@@ -83,7 +83,7 @@ export class PendingRequest {
     if (this.#settled && sequence !== undefined) this.#withdraw();
   }
 
-  /** Handles a worker's question whether it may start. Returns the number of the attempt, or `NOT_WANTED` after the last one. */
+  /** Handles a worker's `start` notice. Returns the number of the attempt, or `NOT_WANTED` if all attempts are used. */
   start(delivery: string): number {
     this.#lastNoticeAt = Date.now();
     const known = this.#attempts.get(delivery);
@@ -100,7 +100,7 @@ export class PendingRequest {
     return attempt;
   }
 
-  /** Handles a worker's heartbeat. */
+  /** Handles a worker's `working` notice. */
   working(): void {
     this.#lastNoticeAt = Date.now();
   }

@@ -5,7 +5,7 @@ export interface JobEnvelope {
   id: string;
   /** Epoch milliseconds. */
   deadline: number;
-  /** Subject on which the requester receives notices from workers. Unique to this request, so it also names the request to cancel. */
+  /** Subject on which the requester receives the notices of workers. Unique: it also identifies the request to cancel. */
   reply: string;
   header: unknown;
 }
@@ -26,7 +26,7 @@ export function readEnvelope(header: unknown): JobEnvelope {
  * slot returned.
  */
 export type WorkerNotice =
-  /** Asks whether the job may start. `delivery` identifies the delivery, so that a repeated notice counts once. */
+  /** The worker wants to start the job. `delivery` identifies the delivery, so that a repeated notice counts once. */
   | { kind: 'start'; delivery: string }
   | { kind: 'working' }
   | { kind: 'answer'; header: unknown }

@@ -4,7 +4,7 @@ import type { BusConnection } from './connection.ts';
 import { JetStreamDelivery } from './delivery.ts';
 
 /** `no answer`: the server did not answer in time, so the consumer may not exist. */
-export type PullResult = JetStreamDelivery | 'no message' | 'no answer';
+type PullResult = JetStreamDelivery | 'no message' | 'no answer';
 
 /** How much longer than the pull request the client waits for the server's answer. */
 const GRACE_MS = 1_000;
@@ -26,7 +26,8 @@ export async function pullOne(
     const message = await connection.nats.request(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
       JSON.stringify(request),
-      // The client's shared inbox finds a request by the subject of the answer, but a delivery has the subject of its stream.
+      // With the shared inbox, the client would look for the request by the subject of the answer. A delivery has the
+      // subject of its stream.
       { noMux: true, timeout: waitMs + GRACE_MS },
     );
     // A status, such as 404 (no messages) or 408 (request timeout), means that there is no message.

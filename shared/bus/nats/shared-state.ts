@@ -12,7 +12,7 @@ interface StoredValue {
   value: unknown;
   /** Epoch milliseconds. */
   expires: number;
-  /** Identifies the update that wrote the value, so that an update recognizes its own write if the acknowledgement was lost. */
+  /** Identifies the update that wrote the value. An update can find its own write after a lost acknowledgement. */
   writer: string;
 }
 
@@ -36,7 +36,7 @@ export function createNatsSharedState(connection: BusConnection): SharedState {
 
 class NatsSharedState implements SharedState {
   readonly #connection: BusConnection;
-  /** The last update of each key that runs in this process. Updates of the same key run one after the other, which avoids conflicts. */
+  /** The last update of each key in this process. Updates of the same key run one after the other to avoid conflicts. */
   readonly #lastUpdates = new Map<string, Promise<unknown>>();
 
   constructor(connection: BusConnection) {
@@ -149,7 +149,7 @@ function currentValue(stored: StoredValue | undefined): unknown {
   return stored && stored.expires > Date.now() ? stored.value : undefined;
 }
 
-/** The subject of a key. A character that is not allowed in a subject becomes `=` and the hexadecimal value of each byte. */
+/** The subject of a key. A character that a subject cannot contain becomes `=` and the hexadecimal value of each byte. */
 function subjectOf(durability: Durability, key: string): string {
   const safe = key.replace(/[^\w-]/gu, (char) =>
     [...Buffer.from(char)].map((byte) => `=${byte.toString(16)}`).join(''),

@@ -11,7 +11,7 @@ import {
 import { nanos } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 
-/** `durable` data is in files and survives a restart of the server. `volatile` data is in memory and never on a disk. */
+/** `durable` data is in files and is still there after a restart of the server. `volatile` data is only in memory. */
 export type Durability = 'durable' | 'volatile';
 type Names = Readonly<Record<Durability, string>>;
 

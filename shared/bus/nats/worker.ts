@@ -14,7 +14,10 @@ import type { WorkerRegistry } from './worker-registry.ts';
 
 /** How long a pull request waits on the server. `drain` waits for its end. */
 const PULL_WAIT_MS = 500;
-/** How long to wait for the answer to a pull request that asks for a waiting job. The server does not answer if that job was deleted a moment ago. */
+/**
+ * How long to wait for the answer to a pull request with `no_wait`. The server does not answer it if the only waiting job
+ * was deleted a moment ago.
+ */
 const NO_WAIT_TIMEOUT_MS = 150;
 const RETRY_MS = 250;
 /** Number of cancelled requests to remember. A cancellation may arrive before its job. */
@@ -55,9 +58,9 @@ class Worker {
   readonly #removeReconnectListener: () => void;
   /** Attempts whose handler has not ended, by reply subject. */
   readonly #running = new Map<string, Attempt>();
-  /** Reply subjects of cancelled requests whose job is not here. */
+  /** Reply subjects of cancelled requests whose job has not arrived. */
   readonly #cancelled = new Set<string>();
-  /** Attempts whose delivery is not settled yet. They may no longer use a slot, because their answer is being sent. */
+  /** Attempts whose delivery is not settled. An attempt uses no slot while its answer is sent. */
   readonly #unsettled = new Set<Promise<void>>();
   /** Pull requests that wait on the server, by stream. */
   readonly #pulls = new Map<string, Promise<void>>();
@@ -144,20 +147,20 @@ class Worker {
     });
   }
 
-  /** Starts a job that already waits in a queue. Alternates which stream comes first, so that both get the same share of slots. */
+  /** Starts a job that already waits. Alternates which stream is first, so that both streams get the same share of slots. */
   async #startWaitingJob(): Promise<boolean> {
     const { durable, volatile } = JOB_STREAMS;
     const streams = this.#firstStream === 'durable' ? [durable, volatile] : [volatile, durable];
     this.#firstStream = this.#firstStream === 'durable' ? 'volatile' : 'durable';
     for (const stream of streams) {
-      // The server answers pull requests in order, so a pull request that waits there means that no job waits.
+      // If a pull request still waits on the server, no job waits in the stream.
       if (this.#pulls.has(stream)) continue;
       if (await this.#startWithin(NO_WAIT_TIMEOUT_MS, this.#pull(stream, 0))) return true;
     }
     return false;
   }
 
-  /** Whether the pull request starts a job within `ms`. A job that is delivered later is started then. */
+  /** Returns whether the pull request starts a job within `ms`. A job that arrives later is started when it arrives. */
   async #startWithin(ms: number, pull: Promise<boolean>): Promise<boolean> {
     const timeout = Promise.withResolvers<boolean>();
     const timer = setTimeout(timeout.resolve, ms, false);
@@ -263,7 +266,7 @@ class Worker {
   }
 }
 
-/** Sends heartbeats for a waiting attempt. Resolves when the other attempts are settled, or when the job is cancelled. */
+/** Sends heartbeats while an attempt waits. Resolves when the other attempts are settled or this job is cancelled. */
 async function waitForOthers(others: readonly Promise<void>[], { delivery, controller }: Attempt): Promise<void> {
   const heartbeat = setInterval(() => delivery.inProgress(), HEARTBEAT_MS);
   const cancelled = Promise.withResolvers<void>();

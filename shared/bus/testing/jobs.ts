@@ -28,7 +28,7 @@ export async function until(condition: () => boolean | Promise<boolean>, descrip
   }
 }
 
-export interface Gate {
+interface Gate {
   handler: ServeOptions['handler'];
   /** The deliveries that the handler received. */
   received: Delivery[];

@@ -1,4 +1,4 @@
-// Contract: the payload store returns the stored bytes, has a limit for volatile payloads, and deletes what it does not keep.
+// Contract: the payload store returns the stored bytes, limits volatile payloads, and removes deleted and failed payloads.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { it } from 'node:test';
@@ -92,7 +92,7 @@ export function testPayloads(peers: () => Peers): void {
       concurrency: 1,
       handler: async (delivery) => ({ ...(await gate.handler(delivery)), body: delivery.message.body }),
     });
-    /** Stores a durable payload and waits until it is on the disk: everything written before is then on the disk too. */
+    /** Stores a durable payload and waits until it is on the disk. Everything that was written before is then there too. */
     const waitForDisk = async (): Promise<void> => {
       const durableMarker = randomBytes(48);
       const large = Buffer.concat([durableMarker, randomBytes(TRANSPORT_LIMITS.memoryPayloadBytes)]);

@@ -1,4 +1,4 @@
-// Contract: requests are answered, in order, once, by workers with a limited number of slots.
+// Contract: each job runs in the order of the requests, in a free slot of a worker, and its request gets the answer.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { it } from 'node:test';
