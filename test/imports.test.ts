@@ -210,7 +210,7 @@ const FORBIDDEN: readonly (readonly [file: string, specifier: string, kind?: Imp
   ['services/gateway/gateway.ts', '@nats-io/nats-core'],
   ['services/gateway/gateway.ts', 'prom-client'],
   ['services/gateway/gateway.ts', '#test/harness/client.ts'],
-  ['services/gateway/gateway.ts', '#shared/bus/nats/link.ts'],
+  ['services/gateway/gateway.ts', '#shared/bus/nats/connection.ts'],
   ['services/gateway/gateway.ts', '#shared/bus/memory/payload-store.ts'],
   ['services/ocr/worker.ts', './tesseract-native.ts'],
   ['services/start.ts', '#services/ocr/tesseract-wasm.ts'],
