@@ -70,9 +70,9 @@ async function openStore(config: Config, flags: StoreFlags): Promise<KeyStore> {
   const effective = withStoreFlags(config, flags);
   if (effective.keys.source === 'file') return openFileStore(effective);
   // Loaded only here, because the Kubernetes client needs seconds to load.
-  const { findCluster } = await import('./gateway/auth/cluster.ts');
+  const { openCluster } = await import('./gateway/auth/cluster.ts');
   const { openSecretStore } = await import('./gateway/auth/secret-store.ts');
-  return openSecretStore(findCluster(effective.keys, flags.context), printError);
+  return openSecretStore(openCluster(effective.keys, flags.context), printError);
 }
 
 async function printManifest(config: Config, flags: StoreFlags, key: ReturnType<typeof makeKey>): Promise<void> {

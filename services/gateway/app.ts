@@ -1,21 +1,24 @@
-// The HTTP surface: every known path with its methods, and one JSON answer for everything else.
+// Routes requests to handlers, and answers everything else with a JSON error.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { ParseError } from '#shared/contract/errors.ts';
 import { describeCause } from '#shared/runtime/cause.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import type { RouteLabel } from '#shared/runtime/metrics.ts';
-import { isCancelled, sendError, toParseError } from './answer.ts';
 import { contextOf } from './context.ts';
+import { isCancelled, sendError, toParseError } from './responses/error.ts';
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-/** One path: its metric label and the method that it knows. */
 export interface Route {
+  /** Metric label. */
   label: RouteLabel;
   method: 'GET' | 'POST';
   handler: Handler;
 }
+
+/** Routes by path. */
+export type Routes = Readonly<Record<string, Route>>;
 
 const SECURITY_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
@@ -26,32 +29,13 @@ const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
 } as const;
 
-/** Headers that every answer carries. */
+/** Sets the headers that every response carries. */
 export function setCommonHeaders(response: ServerResponse, requestId: string): void {
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
   response.setHeader('X-Request-Id', requestId);
 }
 
-/** Answers what a handler threw, and logs what the caller is not told. */
-function answerError(log: Logger): (error: unknown, request: Request, response: Response, next: NextFunction) => void {
-  return (error, request, response, _next) => {
-    const context = contextOf(response);
-    if (isCancelled(error)) {
-      context.code = 'CANCELLED';
-      response.destroy();
-      return;
-    }
-    const known = toParseError(error);
-    context.code = known.code;
-    const line = { requestId: context.id, code: known.code, cause: describeCause(known.cause ?? known) };
-    if (known.status >= 500) log.error(line, 'a request failed');
-    else log.debug(line, 'a request was refused');
-    sendError(request, response, known);
-  };
-}
-
-/** @param routes handlers by path */
-export function createApp(routes: Readonly<Record<string, Route>>, log: Logger): Express {
+export function createApp(routes: Routes, log: Logger): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -63,7 +47,7 @@ export function createApp(routes: Readonly<Record<string, Route>>, log: Logger):
       contextOf(response).route = label;
       if (!allowed.includes(request.method)) {
         response.setHeader('Allow', allowed.join(', '));
-        throw new ParseError('METHOD_NOT_ALLOWED', `Method Not Allowed: ${path} takes ${method}`);
+        throw new ParseError('METHOD_NOT_ALLOWED', `Method Not Allowed: send a ${method} request to ${path}`);
       }
       await handler(request, response);
     });
@@ -71,6 +55,24 @@ export function createApp(routes: Readonly<Record<string, Route>>, log: Logger):
   app.use(() => {
     throw new ParseError('NOT_FOUND');
   });
-  app.use(answerError(log));
+  app.use(handleError(log));
   return app;
+}
+
+/** Sends the error response for what a handler threw, and logs its cause, which the client does not see. */
+function handleError(log: Logger): (error: unknown, request: Request, response: Response, next: NextFunction) => void {
+  return (error, request, response, _next) => {
+    const context = contextOf(response);
+    if (isCancelled(error)) {
+      context.code = 'CANCELLED';
+      response.destroy();
+      return;
+    }
+    const known = toParseError(error);
+    context.code = known.code;
+    const line = { requestId: context.id, code: known.code, cause: describeCause(known.cause ?? known) };
+    if (known.status >= 500) log.error(line, 'request failed');
+    else log.debug(line, 'request rejected');
+    sendError(request, response, known);
+  };
 }

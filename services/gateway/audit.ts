@@ -1,4 +1,4 @@
-// One audit event a parse for keys that have audit: who, how much and what came of it; never a file's name or content.
+// Writes one audit event per parse for keys with the `audit` permission. An event never contains a file name or content.
 import type { EventLog } from '#shared/bus/bus.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
 import { describeCause } from '#shared/runtime/cause.ts';
@@ -6,7 +6,7 @@ import type { Logger } from '#shared/runtime/log.ts';
 import type { RequestContext } from './context.ts';
 import type { Upload } from './upload/receive.ts';
 
-/** What became known of a parse by the time it ended. */
+/** What is known about a parse. The fields are set while it runs. */
 export interface ParseFacts {
   options?: ParseOptions;
   upload?: Pick<Upload, 'bytes' | 'format'>;
@@ -15,13 +15,14 @@ export interface ParseFacts {
   creditsUsed?: number;
 }
 
-/** Where events go: to standard output, and to the bus's stream where there is one. */
+/** Where audit events are written. */
 export interface AuditTrail {
   log: Logger;
+  /** Undefined if the bus has no event stream. */
   events: EventLog | undefined;
 }
 
-/** Writes the event to the log as `audit`, and to the stream. @param outcome `success`, `cancelled` or the error code */
+/** Writes the event to the log and to the event stream. @param outcome `success`, `cancelled` or the error code */
 export function auditParse(trail: AuditTrail, context: RequestContext, facts: ParseFacts, outcome: string): void {
   const { key } = context;
   if (!key?.allow.includes('audit')) return;
@@ -48,6 +49,9 @@ export function auditParse(trail: AuditTrail, context: RequestContext, facts: Pa
   events
     ?.append('audit', audit)
     .catch((error: unknown) =>
-      log.warn({ requestId: context.id, cause: describeCause(error) }, 'an audit event is in this log alone'),
+      log.warn(
+        { requestId: context.id, cause: describeCause(error) },
+        'an audit event is missing from the event stream; it is in this log only',
+      ),
     );
 }

@@ -1,4 +1,4 @@
-// What is known of one request while it is answered: its id, its route, whose it is, and a signal for when the client leaves.
+// Keeps what is known about one request while it is processed: id, route, API key, error code, and a signal for a client disconnect.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CancelledError } from '#shared/bus/bus.ts';
@@ -7,41 +7,42 @@ import type { RouteLabel } from '#shared/runtime/metrics.ts';
 import type { Key } from './auth/keys.ts';
 
 export interface RequestContext {
-  /** What the client sees and logs carry; the client may choose it. */
+  /** The `X-Request-Id`, shown to the client and in logs. The client may choose it, so it may not be unique. */
   readonly id: string;
-  /** Ours alone, unique: the name of holds and claims. */
-  readonly claim: string;
+  /** Unique. Identifies the request's credit hold and concurrency claim in the shared state. */
+  readonly uniqueId: string;
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** Fires when the client goes away before its answer is out. */
+  /** Aborts with a CancelledError if the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
   /** Metric label. */
   route: RouteLabel;
+  /** Set after authentication. */
   key?: Key;
-  /** The error code of the answer. */
+  /** Error code of the response. */
   code?: string;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]+$/;
 const contexts = new WeakMap<ServerResponse, RequestContext>();
 
-export function requestId(inbound: string | string[] | undefined): string {
-  const sane =
-    typeof inbound === 'string' && inbound.length <= REQUEST_LIMITS.requestIdLength && REQUEST_ID.test(inbound);
-  return sane ? inbound : randomUUID();
+/** Returns the client's request id if it is short and has only safe characters, otherwise a new one. */
+export function requestId(header: string | string[] | undefined): string {
+  const usable =
+    typeof header === 'string' && header.length <= REQUEST_LIMITS.requestIdLength && REQUEST_ID.test(header);
+  return usable ? header : randomUUID();
 }
 
-/** Opens the context of a request. */
-export function openContext(request: IncomingMessage, response: ServerResponse): RequestContext {
-  const left = new AbortController();
+export function createContext(request: IncomingMessage, response: ServerResponse): RequestContext {
+  const disconnected = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) left.abort(new CancelledError('the client went away'));
+    if (!response.writableFinished) disconnected.abort(new CancelledError('the client disconnected'));
   });
   const context: RequestContext = {
     id: requestId(request.headers['x-request-id']),
-    claim: randomUUID(),
+    uniqueId: randomUUID(),
     startedAt: Date.now(),
-    signal: left.signal,
+    signal: disconnected.signal,
     route: 'other',
   };
   contexts.set(response, context);

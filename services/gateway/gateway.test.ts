@@ -1,9 +1,10 @@
-// The HTTP edge as a client meets it: paths, methods, headers, the answer's shape, probes and the drain.
+// Tests the HTTP interface: paths, methods, headers, response shape, probes and draining.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { errorBody, parse, send, sendRaw, successData } from '#test/harness/client.ts';
+import { until, useFakeClock } from './testing/clock.ts';
 import { startTestGateway, type TestGateway } from './testing/harness.ts';
 
 let gateway: TestGateway;
@@ -12,9 +13,12 @@ before(async () => {
 });
 after(() => gateway.stop());
 
+/** `sendRaw` for connections that the gateway closes, so its time limit only ends a test that hangs. */
+const sendUntilClosed = (bytes: string): Promise<string> => sendRaw(gateway, bytes, 600_000);
+
 const html = '<!doctype html><title>x</title><p>Hello';
 
-test('a document comes back with the fields its converter made and the metadata the gateway knows', async () => {
+test('returns the fields of the converter and the metadata of the gateway', async () => {
   const answer = await parse(gateway, {
     file: html,
     fileName: 'Über uns.html',
@@ -39,14 +43,14 @@ test('a document comes back with the fields its converter made and the metadata 
   assert.equal(answer.headers['x-powered-by'], undefined);
 });
 
-test('an insane request id is replaced', async () => {
+test('replaces an X-Request-Id that is too long or has unsafe characters', async () => {
   for (const id of ['a b', 'x'.repeat(129), 'a<script>']) {
     const answer = await send(gateway, { method: 'GET', path: '/livez', headers: { 'x-request-id': id } });
     assert.match(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/);
   }
 });
 
-test('everything unknown is a JSON 404, whatever the method', async () => {
+test('returns a JSON 404 for an unknown path with any method', async () => {
   for (const [method, path] of [
     ['GET', '/'],
     ['POST', '/v2/scrape'],
@@ -58,14 +62,14 @@ test('everything unknown is a JSON 404, whatever the method', async () => {
   errorBody(await send(gateway, { method: 'GET', path: '/%E0%A4%A' }), 404, 'NOT_FOUND');
 });
 
-test('a known path refuses other methods and names its own', async () => {
+test('returns 405 with an Allow header for a known path with another method', async () => {
   const wrong = await send(gateway, { method: 'GET', path: '/v2/parse' });
   errorBody(wrong, 405, 'METHOD_NOT_ALLOWED');
   assert.equal(wrong.headers.allow, 'POST');
   assert.equal((await send(gateway, { method: 'DELETE', path: '/livez' })).headers.allow, 'GET, HEAD');
 });
 
-test('keys: missing, malformed and unknown are the same 401', async () => {
+test('returns the same 401 for a missing, malformed and unknown key', async () => {
   for (const headers of [
     {},
     { authorization: 'Basic abc' },
@@ -87,7 +91,7 @@ test('keys: missing, malformed and unknown are the same 401', async () => {
   );
 });
 
-test('the formats are listed for key holders', async () => {
+test('lists the formats for a valid key', async () => {
   errorBody(await send(gateway, { method: 'GET', path: '/v2/parse/formats', key: null }), 401);
   const answer = await send(gateway, { method: 'GET', path: '/v2/parse/formats' });
   const { data } = answer.body as {
@@ -95,12 +99,12 @@ test('the formats are listed for key holders', async () => {
       formats: { format: string; kind: string; extensions: string[]; mimeTypes: string[]; available: boolean }[];
     };
   };
-  assert.deepEqual(data.formats.find((one) => one.format === 'html')?.extensions, ['.html', '.htm']);
-  assert.equal(data.formats.flatMap((one) => one.extensions).length, 20);
-  assert.ok(data.formats.every((one) => one.kind === 'document' && one.available && one.mimeTypes.length > 0));
+  assert.deepEqual(data.formats.find((row) => row.format === 'html')?.extensions, ['.html', '.htm']);
+  assert.equal(data.formats.flatMap((row) => row.extensions).length, 20);
+  assert.ok(data.formats.every((row) => row.kind === 'document' && row.available && row.mimeTypes.length > 0));
 });
 
-test('probes, metrics and the interface are served', async () => {
+test('serves probes, metrics and the API reference without a key', async () => {
   assert.equal((await send(gateway, { method: 'GET', path: '/livez', key: null })).status, 200);
   assert.equal((await send(gateway, { method: 'GET', path: '/readyz', key: null })).status, 200);
   const metrics = await send(gateway, { method: 'GET', path: '/metrics', key: null });
@@ -111,54 +115,66 @@ test('probes, metrics and the interface are served', async () => {
   const docs = await send(gateway, { method: 'GET', path: '/docs', key: null });
   assert.match(String(docs.headers['content-security-policy']), /default-src 'none'/);
   for (const [, path] of docs.text.matchAll(/(?:src|href)="([^"]+)"/g)) {
-    assert.ok(path?.startsWith('/docs/'), `${path} is ours`);
+    assert.ok(path?.startsWith('/docs/'), `${path} is on this server`);
     assert.equal((await send(gateway, { method: 'GET', path, key: null })).status, 200, path);
   }
 });
 
-test('what is not HTTP gets a JSON 400 and the connection ends', async () => {
-  const reply = await sendRaw(gateway, 'NOT HTTP AT ALL\r\n\r\n');
+test('returns a JSON 400 and closes the connection for invalid HTTP and for too large headers', async () => {
+  const reply = await sendUntilClosed('NOT HTTP AT ALL\r\n\r\n');
   assert.match(reply, /^HTTP\/1\.1 400 [\s\S]*"code":"BAD_REQUEST"/);
-  const flood = await sendRaw(gateway, `GET /livez HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`);
-  assert.match(flood, /^HTTP\/1\.1 400 [\s\S]*headers are too large/);
+  const largeHeader = await sendUntilClosed(`GET /livez HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`);
+  assert.match(largeHeader, /^HTTP\/1\.1 400 [\s\S]*headers are too large/);
 });
 
-test('a request without a Host is refused in the shape of every error', async () => {
-  const reply = await sendRaw(gateway, 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n');
+test('returns a JSON 400 for a request without a Host header', async () => {
+  const reply = await sendUntilClosed('GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n');
   assert.match(reply, /^HTTP\/1\.1 400 [\s\S]*X-Request-Id: [\s\S]*"code":"BAD_REQUEST"/);
 });
 
-test('pipelined requests are answered in order', async () => {
+test('answers pipelined requests in order', async () => {
   const one = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
   const last = 'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-  const reply = await sendRaw(gateway, one + one + last);
+  const reply = await sendUntilClosed(one + one + last);
   assert.deepEqual(reply.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 404']);
 });
 
-test('a drain that lingers is not ready, and answers what comes, each time the last of its connection', async () => {
-  const own = await startTestGateway({ opsPort: 0, drainLingerMs: 2_000 });
-  const ops = { url: own.gateway.opsUrl ?? '', key: own.key };
-  const held = connect(own.gateway.port, '127.0.0.1');
-  let reply = '';
-  held.on('data', (chunk) => {
-    reply += chunk;
+/** A connection to the gateway that shows what it has received so far. */
+function openConnection(target: TestGateway) {
+  const socket = connect(target.gateway.port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
   });
-  held.write('GET /nope HTTP/1.1\r\nHost: x\r\n\r\n');
-  await once(held, 'data');
-  assert.doesNotMatch(reply, /Connection: close/);
+  return { socket, received: () => received };
+}
+
+const GET_UNKNOWN = 'GET /nope HTTP/1.1\r\nHost: x\r\n\r\n';
+
+test('a drain first reports not ready and still accepts requests, each as the last one of its connection', async (t) => {
+  const lingerMs = 50;
+  const own = await startTestGateway({ opsPort: 0, drainLingerMs: lingerMs });
+  const ops = { url: own.gateway.opsUrl ?? '', key: own.key };
+  const clock = useFakeClock(t);
+  const { socket, received } = openConnection(own);
+  socket.write(GET_UNKNOWN);
+  await once(socket, 'data');
+  assert.doesNotMatch(received(), /Connection: close/);
   const drained = own.gateway.drain();
   assert.equal((await send(ops, { method: 'GET', path: '/readyz' })).status, 503);
   successData(await parse(own, { file: html, fileName: 'a.html' }));
-  held.write('GET /nope HTTP/1.1\r\nHost: x\r\n\r\n');
-  await once(held, 'close');
-  assert.equal(reply.match(/HTTP\/1\.1 404/g)?.length, 2);
-  assert.match(reply, /Connection: close/);
+  socket.write(GET_UNKNOWN);
+  await once(socket, 'close');
+  assert.equal(received().match(/HTTP\/1\.1 404/g)?.length, 2);
+  assert.match(received(), /Connection: close/);
+  await clock.advance(lingerMs);
   await drained;
-  await assert.rejects(send(own, { method: 'GET', path: '/v2/parse/formats' }), 'no connection is taken any more');
+  clock.restore();
+  await assert.rejects(send(own, { method: 'GET', path: '/v2/parse/formats' }), 'no connection is accepted any more');
   await own.stop();
 });
 
-test('a drain finishes what runs, refuses what comes and then closes', async () => {
+test('a drain finishes the running parse, rejects a new one on an open connection, and then closes', async () => {
   const started = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const own = await startTestGateway({
@@ -173,13 +189,10 @@ test('a drain finishes what runs, refuses what comes and then closes', async () 
   errorBody(await send(own, { method: 'GET', path: '/livez' }), 404, 'NOT_FOUND');
   errorBody(await send({ ...ops }, { path: '/v2/parse' }), 404, 'NOT_FOUND');
   assert.equal((await send(ops, { method: 'GET', path: '/readyz' })).status, 200);
-  // A connection that is open already is answered still, and told to go.
-  const agent = connect(own.gateway.port, '127.0.0.1');
-  let reply = '';
-  agent.on('data', (chunk) => {
-    reply += chunk;
-  });
-  agent.write('GET /nope HTTP/1.1\r\nHost: x\r\n\r\nPOST /v2/parse HTTP/1.1\r\nHost: x\r\nContent-Le');
+  const { socket, received } = openConnection(own);
+  // The second request is incomplete, so the drain does not close this connection as idle.
+  socket.write(`${GET_UNKNOWN}POST /v2/parse HTTP/1.1\r\nHost: x\r\nContent-Le`);
+  await until(() => received().includes('404'));
   const running = parse(own, { file: html, fileName: 'a.html' });
   await started.promise;
   const drained = own.gateway.drain();
@@ -188,10 +201,10 @@ test('a drain finishes what runs, refuses what comes and then closes', async () 
     /draining/,
   );
   assert.equal((await send(ops, { method: 'GET', path: '/livez' })).status, 200);
-  agent.write('ngth: 0\r\n\r\n');
-  await once(agent, 'close');
-  assert.match(reply, /^HTTP\/1\.1 404[\s\S]*HTTP\/1\.1 503[\s\S]*Connection: close\r\nRetry-After: 1\r\n/);
-  await assert.rejects(send(own, { method: 'GET', path: '/v2/parse/formats' }), 'no new connection is taken');
+  socket.write('ngth: 0\r\n\r\n');
+  await once(socket, 'close');
+  assert.match(received(), /^HTTP\/1\.1 404[\s\S]*HTTP\/1\.1 503[\s\S]*Connection: close\r\nRetry-After: 1\r\n/);
+  await assert.rejects(send(own, { method: 'GET', path: '/v2/parse/formats' }), 'no new connection is accepted');
   release.resolve();
   successData(await running);
   await drained;

@@ -1,35 +1,27 @@
-// Starts the HTTP edge: listeners, keys, limits and routes, and the way it ends without dropping a request.
-
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
-import type { Duplex } from 'node:stream';
+// Starts the HTTP gateway, and drains it without dropping a request.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { QUEUE_NAMES } from '#shared/contract/services.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { collectProcessMetrics, initGatewayMetrics, productVersion, type RouteLabel } from '#shared/runtime/metrics.ts';
 import { sampleConnection, sampleQueues } from '#shared/runtime/sampled-metrics.ts';
-import { errorBody, sendError } from './answer.ts';
-import { createApp, type Route, setCommonHeaders } from './app.ts';
-import { openKeys } from './auth/open-keys.ts';
-import { openContext, requestId } from './context.ts';
-import { createConcurrency } from './limits/concurrency.ts';
-import { countBadRequest, observeRequest } from './observe.ts';
+import { createApp, type Handler, type Route, type Routes, setCommonHeaders } from './app.ts';
+import { openKeySource } from './auth/key-source.ts';
+import type { KeySource } from './auth/keys.ts';
+import { createContext } from './context.ts';
+import { closeServer, createHttpServer, listen } from './http-server.ts';
+import { ConcurrencyLimiter } from './limits/concurrency.ts';
+import { sendError } from './responses/error.ts';
 import { documentationHandlers } from './routes/documentation.ts';
 import { formatsHandler } from './routes/formats.ts';
 import { operationsHandlers } from './routes/operations.ts';
 import { parseHandler } from './routes/parse.ts';
-import type { PumpLimits } from './upload/pump.ts';
+import { recordRequest } from './telemetry.ts';
+import type { UploadLimits } from './upload/request-body.ts';
 
 export interface GatewayOptions {
   config: Pick<
@@ -38,200 +30,175 @@ export interface GatewayOptions {
   >;
   log: Logger;
   transport: Transport;
-  /** For tests; REQUEST_LIMITS otherwise. */
-  uploadLimits?: Partial<PumpLimits>;
+  /** For tests. The default is REQUEST_LIMITS. */
+  uploadLimits?: Partial<UploadLimits>;
 }
 
 export interface Gateway {
   url: string;
   port: number;
-  /** Where probes and metrics are, when they have a port of their own. */
+  /** URL of the probes and metrics; undefined if they share the API's port. */
   opsUrl: string | undefined;
-  /** Value of the key that this start made, to be shown once. */
+  /** Value of the API key that this start created, to be shown once. */
   firstKey: string | undefined;
-  /** Lingers (`drainLingerMs`), refuses new work, finishes what runs, closes the listeners. */
+  /** Waits `drainLingerMs`, rejects new parses, finishes running requests, then closes the listeners. */
   drain(): Promise<void>;
 }
 
-function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      const address = server.address();
-      resolve(typeof address === 'object' && address ? address.port : port);
-    });
-  });
-}
-
-const address = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-
-/** Answers what is not HTTP, or came too slowly, in the shape of every other error. */
-function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const refusal =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? new ParseError('REQUEST_TIMEOUT', 'Request Timeout: the request headers did not arrive in time')
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? new ParseError('BAD_REQUEST', 'Bad Request: the request headers are too large')
-        : new ParseError('BAD_REQUEST', 'Bad Request: the request is not valid HTTP/1.1');
-  countBadRequest(refusal.status, refusal.code);
-  const body = JSON.stringify(errorBody(refusal));
-  socket.end(
-    [
-      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${requestId(undefined)}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
-}
-
-function harden(server: Server, listener: RequestListener): Server {
-  // Who answers on a socket already must not be interrupted by the answer to a fault behind it.
-  const answering = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', (request, response) => answering.set(request.socket, response));
-  // The invitation to send a body is given where the checks before it are passed.
-  server.on('checkContinue', (request, response) => {
-    answering.set(request.socket, response);
-    listener(request, response);
-  });
-  server.on('checkExpectation', listener);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const response = answering.get(socket);
-    if (response?.headersSent && !response.writableFinished) socket.destroy();
-    else answerBadRequest(error, socket);
-  });
-  server.headersTimeout = REQUEST_LIMITS.headersTimeoutMs;
-  // The body has watches of its own.
-  server.requestTimeout = 0;
-  server.timeout = REQUEST_LIMITS.socketIdleMs;
-  server.keepAliveTimeout = REQUEST_LIMITS.keepAliveMs;
-  return server;
+/** Progress of a shutdown. */
+interface Shutdown {
+  /** The gateway is not ready, and each response closes its connection. */
+  draining: boolean;
+  /** New parses are rejected with 503. */
+  rejecting: boolean;
 }
 
 /**
- * Opens the API (and the operations port, where one is configured).
- * @throws KeyFileError for a broken keys file; ConfigError for a kubeconfig that names no cluster; the listener's error where a port is taken
+ * Starts the API, and the operations port if one is configured.
+ * @throws KeyFileError for a broken keys file; ConfigError for a kubeconfig without a cluster; the listen error, for example EADDRINUSE
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, transport } = options;
-  const keys = await openKeys(config, log);
-  /** Told to stop: not ready, and each answer the last of its connection. */
-  let draining = false;
-  let refusing = false;
-  const idle = { requests: 0, wake: (): void => undefined };
-  const ready = (): Readiness =>
-    draining
-      ? { ok: false, reason: 'draining' }
-      : !keys.ready()
-        ? { ok: false, reason: 'the API keys are not loaded yet' }
-        : transport.bus.connected()
-          ? { ok: true }
-          : { ok: false, reason: 'the message bus is away' };
+  const keys = await openKeySource(config, log);
+  const shutdown: Shutdown = { draining: false, rejecting: false };
+  const active = new ActiveRequests();
+  const open = (routes: Routes) => createHttpServer(requestListener(routes, log, shutdown, active));
 
+  const api = apiRoutes(options, keys, shutdown);
+  const operations = operationsRoutes(() => readiness(shutdown, keys, transport));
+  const separateOps = config.opsPort !== undefined;
+  const server = open(separateOps ? api : { ...api, ...operations });
+  const opsServer = separateOps ? open(operations) : undefined;
+  const stopMetrics = startMetrics(transport);
+  const port = await listen(server, config.port, config.host);
+  const opsPort =
+    opsServer && config.opsPort !== undefined ? await listen(opsServer, config.opsPort, config.opsHost) : undefined;
+
+  return {
+    url: urlOf(config.host, port),
+    port,
+    opsUrl: opsPort === undefined ? undefined : urlOf(config.opsHost, opsPort),
+    firstKey: keys.firstKey,
+    async drain() {
+      shutdown.draining = true;
+      // A request on an open connection would be lost if the gateway closed at once. During this wait, each response tells its client to disconnect.
+      if (config.drainLingerMs > 0) await sleep(config.drainLingerMs);
+      shutdown.rejecting = true;
+      const closed = closeServer(server);
+      await active.allFinished();
+      server.closeIdleConnections();
+      server.closeAllConnections();
+      await closed;
+      if (opsServer) {
+        opsServer.closeIdleConnections();
+        await closeServer(opsServer);
+      }
+      stopMetrics();
+      await keys.close();
+    },
+  };
+}
+
+const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+function readiness(shutdown: Shutdown, keys: KeySource, { bus }: Transport): Readiness {
+  if (shutdown.draining) return { ok: false, reason: 'draining' };
+  if (!keys.ready()) return { ok: false, reason: 'the API keys are not loaded yet' };
+  return bus.connected() ? { ok: true } : { ok: false, reason: 'the message bus is not connected' };
+}
+
+function apiRoutes(
+  { config, log, transport, uploadLimits }: GatewayOptions,
+  keys: KeySource,
+  shutdown: Shutdown,
+): Routes {
   const parse = parseHandler({
     config,
     log,
     transport,
     keys,
-    concurrency: createConcurrency(transport.state),
-    ...(options.uploadLimits ? { uploadLimits: options.uploadLimits } : {}),
+    concurrency: new ConcurrencyLimiter(transport.state),
+    ...(uploadLimits ? { uploadLimits } : {}),
   });
   const routes: Record<string, Route> = {
-    '/v2/parse': {
-      label: '/v2/parse',
-      method: 'POST',
-      handler: (request, response) => {
-        if (refusing)
-          throw new ParseError(
-            'SERVICE_UNAVAILABLE',
-            'Service Unavailable: this server is shutting down. Send the request again.',
-            { retryAfterSeconds: 1 },
-          );
-        return parse(request, response);
-      },
-    },
+    '/v2/parse': { label: '/v2/parse', method: 'POST', handler: unlessRejecting(shutdown, parse) },
     '/v2/parse/formats': { label: '/v2/parse/formats', method: 'GET', handler: formatsHandler(keys) },
   };
   for (const [path, handler] of Object.entries(documentationHandlers(productVersion())))
     routes[path] = { label: path === '/openapi.json' ? path : '/docs', method: 'GET', handler };
-  const operations: Record<string, Route> = Object.fromEntries(
+  return routes;
+}
+
+function operationsRoutes(ready: () => Readiness): Routes {
+  return Object.fromEntries(
     Object.entries(operationsHandlers(ready)).map(([path, handler]) => [
       path,
       { label: path as RouteLabel, method: 'GET' as const, handler },
     ]),
   );
+}
+
+function unlessRejecting(shutdown: Shutdown, handler: Handler): Handler {
+  return (request, response) => {
+    if (shutdown.rejecting)
+      throw new ParseError(
+        'SERVICE_UNAVAILABLE',
+        'Service Unavailable: this server is shutting down. Send the request again.',
+        { retryAfterSeconds: 1 },
+      );
+    return handler(request, response);
+  };
+}
+
+/** Prepares each request (context, common headers, telemetry) and passes it to the app. */
+function requestListener(routes: Routes, log: Logger, shutdown: Shutdown, active: ActiveRequests): RequestListener {
+  const app = createApp(routes, log);
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const context = createContext(request, response);
+    setCommonHeaders(response, context.id);
+    if (shutdown.draining) response.setHeader('Connection', 'close');
+    active.add(response);
+    recordRequest(request, response, log, () => {
+      // RFC 9112, section 3.2: a server must reject an HTTP/1.1 request without a Host header.
+      if (request.httpVersion !== '1.1' || request.headers.host !== undefined) return app(request, response);
+      context.code = 'BAD_REQUEST';
+      sendError(
+        request,
+        response,
+        new ParseError('BAD_REQUEST', 'Bad Request: the request has no Host header; send one'),
+      );
+    });
+  };
+}
+
+/** Counts the requests whose response is not complete. */
+class ActiveRequests {
+  #count = 0;
+  #onChange = (): void => undefined;
+
+  add(response: ServerResponse): void {
+    this.#count++;
+    response.once('close', () => {
+      this.#count--;
+      this.#onChange();
+    });
+  }
+
+  async allFinished(): Promise<void> {
+    while (this.#count > 0) {
+      const changed = Promise.withResolvers<void>();
+      this.#onChange = changed.resolve;
+      await changed.promise;
+    }
+  }
+}
+
+/** Starts the metrics that are read from the bus and the process. @returns a function that stops them */
+function startMetrics({ bus }: Transport): () => void {
   collectProcessMetrics();
   initGatewayMetrics();
-  const endShowing = [sampleConnection(transport.bus), sampleQueues(transport.bus, QUEUE_NAMES)];
-
-  const open = (table: Record<string, Route>): Server => {
-    const app = createApp(table, log);
-    const listener = (request: IncomingMessage, response: ServerResponse): void => {
-      const context = openContext(request, response);
-      setCommonHeaders(response, context.id);
-      if (draining) response.setHeader('Connection', 'close');
-      idle.requests++;
-      response.once('close', () => {
-        idle.requests--;
-        idle.wake();
-      });
-      // RFC 9112, 3.2: such a request must be refused; node's own refusal has no body.
-      const noHost = request.httpVersion === '1.1' && request.headers.host === undefined;
-      observeRequest(request, response, log, () => {
-        if (!noHost) return app(request, response);
-        context.code = 'BAD_REQUEST';
-        sendError(request, response, new ParseError('BAD_REQUEST', 'Bad Request: the request has no Host header'));
-      });
-    };
-    return harden(
-      createServer(
-        { maxHeaderSize: REQUEST_LIMITS.headerBytes, connectionsCheckingInterval: 2_000, requireHostHeader: false },
-        listener,
-      ),
-      listener,
-    );
-  };
-
-  const separate = config.opsPort !== undefined;
-  const server = open(separate ? routes : { ...routes, ...operations });
-  const ops = separate ? open(operations) : undefined;
-  const port = await listen(server, config.port, config.host);
-  const opsPort = ops && config.opsPort !== undefined ? await listen(ops, config.opsPort, config.opsHost) : undefined;
-
-  const close = (one: Server): Promise<void> => new Promise((resolve) => one.close(() => resolve()));
-  return {
-    url: address(config.host, port),
-    port,
-    opsUrl: opsPort === undefined ? undefined : address(config.opsHost, opsPort),
-    firstKey: keys.firstKey,
-    async drain() {
-      draining = true;
-      // A client that holds a connection open would lose what it sends at the moment of the end; it is told to go first.
-      if (config.drainLingerMs > 0) await sleep(config.drainLingerMs);
-      refusing = true;
-      const closed = close(server);
-      while (idle.requests > 0) {
-        const woken = Promise.withResolvers<void>();
-        idle.wake = woken.resolve;
-        await woken.promise;
-      }
-      server.closeIdleConnections();
-      server.closeAllConnections();
-      await closed;
-      if (ops) {
-        ops.closeIdleConnections();
-        await close(ops);
-      }
-      for (const end of endShowing) end();
-      await keys.close();
-    },
+  const stops = [sampleConnection(bus), sampleQueues(bus, QUEUE_NAMES)];
+  return () => {
+    for (const stop of stops) stop();
   };
 }

@@ -1,4 +1,4 @@
-// The way of one document over the bus: converted, redacted where asked, enriched where asked; each stage's payload is let go when the next has answered.
+// Runs one document through its stages on the bus: convert, then redact and enrich if requested.
 import type { Transport } from '#shared/bus/bus.ts';
 import type { ConvertJob, EnrichJob, Job, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
@@ -16,19 +16,75 @@ export interface PipelineContext {
   signal: AbortSignal;
 }
 
-/** What the stages made: `RecordFields` as JSON text (the caller releases it), and what goes beside it. */
+/** The result of a stage. */
 export interface ParsedRecord {
+  /** Metadata and warnings. */
   head: RecordHead;
+  /** `RecordFields` as JSON text. The caller releases it. */
   fields: JobPayload;
 }
 
-/** The fields that a converter is to fill, and those of them that no caller asked for. */
-export function plannedFields(options: ParseOptions, service: string): { fields: FieldName[]; drop: FieldName[] } {
+/**
+ * Runs the stages for a stored upload. Each stage's input is deleted when the stage has finished.
+ * @throws ParseError from a stage; 408 at the deadline; 503 if a service is unavailable; CancelledError
+ */
+export async function runPipeline(upload: Upload, context: PipelineContext): Promise<ParsedRecord> {
+  const { options, format } = upload;
+  const { fields, drop } = planFields(options, format.service);
+  const run = (queue: QueueName, job: Job, input: JobPayload): Promise<ParsedRecord> =>
+    runStage(context, queue, job, input, options.zeroDataRetention);
+
+  let record = await run(format.service, convertJob(upload, fields, context.requestId), upload.payload);
+  if (options.redact) {
+    const redact: RedactJob = {
+      kind: 'redact',
+      requestId: context.requestId,
+      options: options.redact,
+      ...record.head,
+    };
+    record = await run('pii', redact, record.fields);
+  }
+  if (needsEnrichment(options)) {
+    const enrich: EnrichJob = {
+      kind: 'enrich',
+      requestId: context.requestId,
+      summary: options.formats.has('summary'),
+      ...(options.json ? { json: options.json } : {}),
+      drop,
+      ...record.head,
+    };
+    record = await run('enrich', enrich, record.fields);
+  }
+  return record;
+}
+
+async function runStage(
+  { transport, deadline, signal }: PipelineContext,
+  queue: QueueName,
+  job: Job,
+  input: JobPayload,
+  volatile: boolean,
+): Promise<ParsedRecord> {
+  const release = (): Promise<void> => deletePayload(transport.payloads, input);
+  try {
+    const { reply, payload } = await dispatch<RecordHead>(transport, queue, job, input, { deadline, signal, volatile });
+    await release();
+    return { head: reply, fields: payload };
+  } catch (error) {
+    // Do not delay the error response for cleanup.
+    void release();
+    throw error;
+  }
+}
+
+/** Chooses the fields that the converter fills, and those of them that the response must not contain. */
+function planFields(options: ParseOptions, service: string): { fields: FieldName[]; drop: FieldName[] } {
   const fields = new Set<FieldName>();
   for (const format of options.formats) if (format !== 'summary' && format !== 'json') fields.add(format);
   if (service === 'pdf' && options.pdf.pages) fields.add('pages');
   if (service === 'pdf' && options.pdf.blocks) fields.add('blocks');
   const drop: FieldName[] = [];
+  // Enrichment reads the Markdown, even if the client did not request it.
   if (needsEnrichment(options) && !fields.has('markdown')) {
     fields.add('markdown');
     drop.push('markdown');
@@ -40,30 +96,9 @@ function needsEnrichment(options: ParseOptions): boolean {
   return options.formats.has('summary') || options.formats.has('json');
 }
 
-/**
- * Runs a stored upload through its stages. The upload's own payload is let go as soon as it is converted.
- * @throws ParseError what a stage answered, 408 at the deadline, 503 where a service is away; CancelledError
- */
-export async function runPipeline(upload: Upload, context: PipelineContext): Promise<ParsedRecord> {
-  const { transport, requestId, deadline, signal } = context;
-  const { options, format } = upload;
-  const { fields, drop } = plannedFields(options, format.service);
-
-  const stage = async (queue: QueueName, job: Job, input: JobPayload): Promise<ParsedRecord> => {
-    const release = (): Promise<void> => deletePayload(transport.payloads, input);
-    const asked = { deadline, signal, volatile: options.zeroDataRetention };
-    try {
-      const { reply, payload } = await dispatch<RecordHead>(transport, queue, job, input, asked);
-      await release();
-      return { head: reply, fields: payload };
-    } catch (error) {
-      // Who is owed an error is not kept waiting for the tidying.
-      void release();
-      throw error;
-    }
-  };
-
-  const convert: ConvertJob = {
+function convertJob(upload: Upload, fields: FieldName[], requestId: string): ConvertJob {
+  const { format, options } = upload;
+  return {
     kind: 'convert',
     requestId,
     fileName: upload.fileName,
@@ -80,21 +115,4 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
       pdf: options.pdf,
     },
   };
-  let record = await stage(format.service, convert, upload.payload);
-  if (options.redact) {
-    const redact: RedactJob = { kind: 'redact', requestId, options: options.redact, ...record.head };
-    record = await stage('pii', redact, record.fields);
-  }
-  if (needsEnrichment(options)) {
-    const enrich: EnrichJob = {
-      kind: 'enrich',
-      requestId,
-      summary: options.formats.has('summary'),
-      ...(options.json ? { json: options.json } : {}),
-      drop,
-      ...record.head,
-    };
-    record = await stage('enrich', enrich, record.fields);
-  }
-  return record;
 }

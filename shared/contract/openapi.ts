@@ -86,7 +86,8 @@ const FAILURES: readonly (readonly [status: number, description: string, codes: 
   [504, 'A proxy between client and server timed out. Retry with backoff.', ['GATEWAY_TIMEOUT']],
 ];
 
-const MULTIPART_EXAMPLE = 'Bad Request: the multipart form-data request is invalid: its Content-Type names no boundary';
+const MULTIPART_EXAMPLE =
+  'Bad Request: the multipart form-data request is invalid: its Content-Type has no boundary; let your HTTP client set the Content-Type header';
 
 const requestIdHeader: JsonObject = {
   description: 'Identifies the request in logs: the value from the request if it is valid, else a generated one.',

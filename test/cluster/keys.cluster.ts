@@ -145,7 +145,7 @@ describe('keys in Secrets', () => {
     errorBody(refused, 503, 'SERVICE_UNAVAILABLE');
     assert.ok(Number(refused.headers['retry-after']) >= 1);
     assert.equal((await send(product, { method: 'GET', path: '/livez' })).status, 200);
-    assert.match(product.output(), /out of reach; nobody is let in before they are loaded/);
+    assert.match(product.output(), /cannot be read; every request is rejected until they are loaded/);
     relay.set('open');
     await within(KEYS_LIMITS.retryMaxMs + SECOND, key, 200);
     assert.equal((await send(product, { method: 'GET', path: '/readyz' })).status, 200);
@@ -222,7 +222,7 @@ describe('keys in Secrets', () => {
     await sleep(2 * SECOND);
     assert.deepEqual([await statusOf(kept), await statusOf(revoked), await statusOf(made)], [200, 200, 401]);
     assert.equal((await send(product, { method: 'GET', path: '/readyz' })).status, 200);
-    await written(/out of reach; the last known keys still count/);
+    await written(/cannot be read; the last known keys stay active/);
     relay.set('open');
     await within(KEYS_LIMITS.retryMaxMs + SECOND, revoked, 401);
     await within(SECOND, made, 200);

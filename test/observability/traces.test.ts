@@ -78,7 +78,7 @@ for (const transport of TRANSPORTS)
         [
           request,
           `${service('gateway')}: receive upload < ${request}`,
-          `${service('gateway')}: wait for a place < ${request}`,
+          `${service('gateway')}: wait for slot < ${request}`,
           `${service('gateway')}: send pdf < ${request}`,
           pdf,
           page,

@@ -1,14 +1,15 @@
-// Turns the Authorization header into a key, or into the one 401 that tells nothing about why.
+// Authenticates a request by its bearer token and checks the permissions of its key.
 import type { IncomingMessage } from 'node:http';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { Key, KeySource, Permission } from './keys.ts';
 
-/** RFC 6750, 2.1, with any printable token, since clients of the hosted service bring keys of their own shape. */
+/** RFC 6750, section 2.1, but with any printable characters, because clients may bring keys from another service. */
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
 
 /**
- * The key a request carries.
- * @throws ParseError UNAUTHORIZED where it is missing, malformed, unknown or revoked; SERVICE_UNAVAILABLE before any key is known
+ * Returns the key of a request.
+ * @throws ParseError UNAUTHORIZED if it is missing, malformed, unknown or revoked, with the same message for all four;
+ * SERVICE_UNAVAILABLE if the keys are not loaded yet
  */
 export function authenticate(request: IncomingMessage, keys: KeySource): Key {
   if (!keys.ready())
@@ -23,13 +24,13 @@ export function authenticate(request: IncomingMessage, keys: KeySource): Key {
   return key;
 }
 
-const REFUSALS: Record<Permission, string> = {
-  parse: 'Forbidden: this API key may not use parse',
-  zdr: 'Forbidden: zero data retention is not enabled for this API key; leave out `zeroDataRetention` or use a key that allows it',
-  audit: 'Forbidden: audit events are not enabled for this API key',
+const FORBIDDEN_MESSAGES: Record<Permission, string> = {
+  parse: 'Forbidden: this API key does not allow `parse`; use a key that allows it',
+  zdr: 'Forbidden: zero data retention is not enabled for this API key; leave out `zeroDataRetention`, or use a key that allows it',
+  audit: 'Forbidden: audit events are not enabled for this API key; use a key that allows them',
 };
 
-/** @throws ParseError FORBIDDEN where the key lacks the permission */
+/** @throws ParseError FORBIDDEN if the key lacks the permission */
 export function requirePermission(key: Key, permission: Permission): void {
-  if (!key.allow.includes(permission)) throw new ParseError('FORBIDDEN', REFUSALS[permission]);
+  if (!key.allow.includes(permission)) throw new ParseError('FORBIDDEN', FORBIDDEN_MESSAGES[permission]);
 }

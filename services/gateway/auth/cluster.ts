@@ -1,52 +1,51 @@
-// The way to the API server of a cluster: from inside by the pod's service account, from outside by a kubeconfig.
+// Connects to the Kubernetes API: by the pod's service account inside a cluster, by a kubeconfig outside.
 import { ApiException, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { ConfigError, type KeysConfig } from '#shared/runtime/config.ts';
 
-/** Where the Secrets of API keys are. */
-export interface KeysPlace {
+/** The Kubernetes API and the Secrets in it that contain API keys. */
+export interface KeyCluster {
   kubeConfig: KubeConfig;
   api: CoreV1Api;
   namespace: string;
-  /** A label selector. */
+  /** Label selector of the Secrets. */
   selector: string;
 }
 
 /**
- * Reads how to reach the cluster; connects to nothing yet.
- * @param context of the kubeconfig; its current one otherwise
- * @throws ConfigError where there is no usable kubeconfig and no service account
+ * Reads the kubeconfig or the service account. Opens no connection yet.
+ * @param context name of a kubeconfig context; the default is the current context
+ * @throws ConfigError if there is neither a usable kubeconfig nor a service account
  */
-export function findCluster(keys: KeysConfig, context?: string): KeysPlace {
+export function openCluster(keys: KeysConfig, context?: string): KeyCluster {
+  const file = keys.kubeConfigFile === undefined ? '' : ` (${keys.kubeConfigFile})`;
   const kubeConfig = new KubeConfig();
   try {
     if (keys.kubeConfigFile !== undefined) kubeConfig.loadFromFile(keys.kubeConfigFile);
     else kubeConfig.loadFromDefault();
   } catch (cause) {
-    throw new ConfigError(`configuration: the kubeconfig cannot be read${nameOf(keys)}`, { cause });
+    throw new ConfigError(`configuration: the kubeconfig cannot be read${file}; check KUBECONFIG`, { cause });
   }
   if (context !== undefined) {
     if (!kubeConfig.getContextObject(context))
-      throw new ConfigError(`configuration: the kubeconfig has no context "${context}"`);
+      throw new ConfigError(`configuration: the kubeconfig has no context "${context}"${file}`);
     kubeConfig.setCurrentContext(context);
   }
   if (!kubeConfig.getCurrentCluster())
-    throw new ConfigError(`configuration: the kubeconfig names no cluster for its current context${nameOf(keys)}`);
-  const own = kubeConfig.getContextObject(kubeConfig.getCurrentContext())?.namespace;
+    throw new ConfigError(`configuration: the current context of the kubeconfig names no cluster${file}`);
+  const contextNamespace = kubeConfig.getContextObject(kubeConfig.getCurrentContext())?.namespace;
   return {
     kubeConfig,
     api: kubeConfig.makeApiClient(CoreV1Api),
-    namespace: keys.namespace ?? own ?? 'default',
+    namespace: keys.namespace ?? contextNamespace ?? 'default',
     selector: keys.selector,
   };
 }
 
-const nameOf = (keys: KeysConfig): string => (keys.kubeConfigFile === undefined ? '' : ` (${keys.kubeConfigFile})`);
-
-/** What a fault on the way to the API server is called, without its headers and bodies. */
-export function describeFault(error: unknown): string {
+/** Describes an error of the Kubernetes API in one line, without headers or bodies. */
+export function describeApiError(error: unknown): string {
   const status = statusOf(error);
   if (status === 401) return 'the API server does not accept the credentials (401)';
-  if (status === 403) return 'the API server does not allow it (403): `list` and `watch` on secrets are needed';
+  if (status === 403) return 'the API server denies access (403); grant `list` and `watch` on secrets';
   if (status !== undefined) return `the API server answered ${status}`;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return 'the connection ended';

@@ -1,35 +1,18 @@
-// Keys from a file that is watched, so that a key made or revoked on the command line counts within a second.
+// Reads API keys from a watched file, so that a key created or revoked on the command line takes effect within a second.
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '#shared/runtime/log.ts';
 import { changeKeyFile, KeyFileError, readKeyFile } from './key-file.ts';
-import { FIRST_KEY_PLAN, hashToken, type Key, KeyRing, type KeySource, makeKey, randomToken } from './keys.ts';
+import { FIRST_KEY_PLAN, hashToken, type Key, KeyIndex, type KeySource, makeKey, randomToken } from './keys.ts';
 
-/** Watching misses changes on some file systems; looking at the file's stamp does not. */
+/** Some file systems do not report changes to a watcher, so the file's timestamp and size are polled too. */
 const POLL_MS = 400;
 
-interface Prepared {
-  keys: Key[];
-  firstKey: string | undefined;
-}
-
-/** Makes the file with one key where there is none, and adds the operator's `API_KEY` where it lacks it. */
-function prepare(path: string, apiKey: string | undefined): Promise<Prepared> {
-  return changeKeyFile(path, (found) => {
-    const keys = found ?? [];
-    const wanted = apiKey ?? (found === undefined ? randomToken() : undefined);
-    if (wanted === undefined || keys.some((key) => key.sha256 === hashToken(wanted)))
-      return { keys: undefined, result: { keys, firstKey: undefined } };
-    const next = [...keys, makeKey(wanted, FIRST_KEY_PLAN)];
-    return { keys: next, result: { keys: next, firstKey: found === undefined ? wanted : undefined } };
-  });
-}
-
 /**
- * Opens the keys file, makes it on the first start, and follows its changes. A file that is broken later keeps the
- * last keys that were read.
- * @throws KeyFileError where the file is broken at the start
+ * Opens the keys file, creates it on the first start, and follows its changes. If the file becomes invalid later, the last
+ * valid keys stay active.
+ * @throws KeyFileError if the file is invalid at the start
  */
 export async function openFileKeys(options: {
   path: string;
@@ -37,51 +20,97 @@ export async function openFileKeys(options: {
   log: Logger;
 }): Promise<KeySource> {
   const { path, log } = options;
-  const prepared = await prepare(path, options.apiKey);
-  let ring = new KeyRing(prepared.keys);
-  let stamp = '';
-  let reading: Promise<void> | undefined;
+  const { keys, firstKey } = await prepareKeyFile(path, options.apiKey);
+  const file = new WatchedKeyFile(path, new KeyIndex(keys), log);
+  await file.reload();
+  const stopWatching = watchFile(path, () => file.reloadInBackground());
+  return {
+    find: (token) => file.index.find(token),
+    ready: () => true,
+    firstKey,
+    close: async () => {
+      stopWatching();
+      await file.reloaded();
+    },
+  };
+}
 
-  const reread = async (): Promise<void> => {
-    const found = await stat(path).catch(() => undefined);
-    const seen = found ? `${found.ino}:${found.mtimeMs}:${found.size}` : 'gone';
-    if (seen === stamp) return;
-    stamp = seen;
+interface PreparedKeys {
+  keys: Key[];
+  /** Set if the file was created. */
+  firstKey: string | undefined;
+}
+
+/** Creates the file with one key if it does not exist, and adds the operator's `API_KEY` if it is missing. */
+function prepareKeyFile(path: string, apiKey: string | undefined): Promise<PreparedKeys> {
+  return changeKeyFile(path, (existing) => {
+    const keys = existing ?? [];
+    const token = apiKey ?? (existing === undefined ? randomToken() : undefined);
+    if (token === undefined || keys.some((key) => key.sha256 === hashToken(token)))
+      return { keys: undefined, result: { keys, firstKey: undefined } };
+    const next = [...keys, makeKey(token, FIRST_KEY_PLAN)];
+    return { keys: next, result: { keys: next, firstKey: existing === undefined ? token : undefined } };
+  });
+}
+
+/** The keys of a file, reloaded when the file has changed. */
+class WatchedKeyFile {
+  index: KeyIndex;
+  readonly #path: string;
+  readonly #log: Logger;
+  /** Inode, modification time and size at the last load. */
+  #version = '';
+  #reloading: Promise<void> | undefined;
+
+  constructor(path: string, index: KeyIndex, log: Logger) {
+    this.#path = path;
+    this.index = index;
+    this.#log = log;
+  }
+
+  async reload(): Promise<void> {
+    const stats = await stat(this.#path).catch(() => undefined);
+    const version = stats ? `${stats.ino}:${stats.mtimeMs}:${stats.size}` : 'missing';
+    if (version === this.#version) return;
+    this.#version = version;
     try {
-      const keys = await readKeyFile(path);
-      if (keys) ring = new KeyRing(keys);
-      else log.warn('the keys file is gone; the last known keys still count');
+      const keys = await readKeyFile(this.#path);
+      if (keys) this.index = new KeyIndex(keys);
+      else this.#log.warn('the keys file is missing; the last valid keys stay active');
     } catch (error) {
       const reason = error instanceof KeyFileError ? error.message : 'it cannot be read';
-      log.error({ reason }, 'the keys file is broken; the last known keys still count');
+      this.#log.error({ reason }, 'the keys file is invalid; the last valid keys stay active');
     }
-  };
-  const look = (): void => {
-    reading ??= reread().finally(() => {
-      reading = undefined;
-    });
-  };
+  }
 
-  await reread();
-  const poll = setInterval(look, POLL_MS).unref();
+  /** Starts a reload unless one is running. */
+  reloadInBackground(): void {
+    this.#reloading ??= this.reload().finally(() => {
+      this.#reloading = undefined;
+    });
+  }
+
+  /** Resolves when no reload is running. */
+  async reloaded(): Promise<void> {
+    await this.#reloading;
+  }
+}
+
+/** Calls `onChange` when the file may have changed. @returns a function that stops it */
+function watchFile(path: string, onChange: () => void): () => void {
+  const poll = setInterval(onChange, POLL_MS).unref();
   let watcher: FSWatcher | undefined;
   try {
     const name = basename(path);
     watcher = watch(dirname(path), { persistent: false }, (_event, changed) => {
-      if (changed === null || changed === name) look();
+      if (changed === null || changed === name) onChange();
     });
     watcher.on('error', () => watcher?.close());
   } catch {
-    // Out of watches: the poll alone is within a second too.
+    // The system has no file watches left. Polling alone also finds a change within a second.
   }
-  return {
-    find: (token) => ring.find(token),
-    ready: () => true,
-    firstKey: prepared.firstKey,
-    close: async () => {
-      clearInterval(poll);
-      watcher?.close();
-      await reading;
-    },
+  return () => {
+    clearInterval(poll);
+    watcher?.close();
   };
 }

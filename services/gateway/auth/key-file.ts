@@ -1,4 +1,4 @@
-// Reads and changes the file of hashed keys, so that a reader never sees half a write and two writers never lose one.
+// Reads and changes the file of hashed keys. Writes are atomic and locked, so readers never see a partial file and parallel writers lose nothing.
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,28 +7,25 @@ import { type Key, keySchema } from './keys.ts';
 
 const keyFileSchema = z.object({ version: z.literal(1), keys: z.array(keySchema) });
 
-const LOCK_WAIT_MS = 25;
-/** A lock this old was left by a process that died. */
+const LOCK_RETRY_MS = 25;
+/** A lock of this age was left by a process that crashed. */
 const LOCK_STALE_MS = 5_000;
 
-/** The file is not a list of keys; says what is wrong with it. */
+/** The keys file is invalid. The message says what is wrong. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError';
 }
 
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
-const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EEXIST';
-
 /**
- * The keys of a file, or undefined where there is no file.
- * @throws KeyFileError where its content is not ours
+ * Returns the keys of a file, or undefined if the file does not exist.
+ * @throws KeyFileError if the file is not a valid keys file
  */
 export async function readKeyFile(path: string): Promise<Key[] | undefined> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
   let raw: unknown;
@@ -43,38 +40,10 @@ export async function readKeyFile(path: string): Promise<Key[] | undefined> {
   throw new KeyFileError(`the keys file is not valid: ${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`);
 }
 
-async function writeKeyFile(path: string, keys: readonly Key[]): Promise<void> {
-  const draft = `${path}.${process.pid}.tmp`;
-  const file = await open(draft, 'w', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify({ version: 1, keys }, null, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(draft, path);
-}
-
-async function lock(path: string): Promise<() => Promise<void>> {
-  const lockPath = `${path}.lock`;
-  for (;;) {
-    try {
-      const file = await open(lockPath, 'wx', 0o600);
-      await file.close();
-      return () => rm(lockPath, { force: true });
-    } catch (error) {
-      if (!isTaken(error)) throw error;
-      const held = await stat(lockPath).catch(() => undefined);
-      if (held && Date.now() - held.mtimeMs > LOCK_STALE_MS) await rm(lockPath, { force: true });
-      else await sleep(LOCK_WAIT_MS);
-    }
-  }
-}
-
 /**
- * Changes the file in one step; readable by its owner alone.
- * @param change gets undefined where there is no file yet; giving back `keys: undefined` writes nothing
- * @throws KeyFileError where what is there is not ours (it is left as it is)
+ * Changes the file atomically. Only its owner may read it.
+ * @param change receives undefined if the file does not exist; if it returns `keys: undefined`, nothing is written
+ * @throws KeyFileError if the existing file is invalid; the file is then left unchanged
  */
 export async function changeKeyFile<T>(
   path: string,
@@ -89,4 +58,37 @@ export async function changeKeyFile<T>(
   } finally {
     await unlock();
   }
+}
+
+async function writeKeyFile(path: string, keys: readonly Key[]): Promise<void> {
+  const draft = `${path}.${process.pid}.tmp`;
+  const file = await open(draft, 'w', 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify({ version: 1, keys }, null, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+}
+
+/** Waits for the lock file. @returns a function that removes it */
+async function lock(path: string): Promise<() => Promise<void>> {
+  const lockPath = `${path}.lock`;
+  for (;;) {
+    try {
+      const file = await open(lockPath, 'wx', 0o600);
+      await file.close();
+      return () => rm(lockPath, { force: true });
+    } catch (error) {
+      if (!hasCode(error, 'EEXIST')) throw error;
+      const existing = await stat(lockPath).catch(() => undefined);
+      if (existing && Date.now() - existing.mtimeMs > LOCK_STALE_MS) await rm(lockPath, { force: true });
+      else await sleep(LOCK_RETRY_MS);
+    }
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }

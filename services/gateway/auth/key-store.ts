@@ -1,4 +1,4 @@
-// Where `npm run keys` keeps what it makes: the keys file, or Secrets of a cluster.
+// The storage that `npm run keys` writes to: the keys file here, or Kubernetes Secrets (secret-store.ts).
 import type { Config } from '#shared/runtime/config.ts';
 import { changeKeyFile, readKeyFile } from './key-file.ts';
 import { hashToken, type Key } from './keys.ts';
@@ -6,26 +6,26 @@ import { hashToken, type Key } from './keys.ts';
 export interface KeyStore {
   add(key: Key): Promise<void>;
   list(): Promise<readonly Key[]>;
-  /** Revokes the live key with this value or id. @returns it, or undefined where there is none */
-  revoke(wanted: string): Promise<Key | undefined>;
+  /** Revokes the active key with this value or id. @returns the key, or undefined if there is none */
+  revoke(valueOrId: string): Promise<Key | undefined>;
 }
 
-/** The live key that has this value or this id. */
-export function findKey<K extends Key>(keys: readonly K[], wanted: string): K | undefined {
-  const hash = hashToken(wanted);
-  return keys.find((key) => key.revokedAt === undefined && (key.sha256 === hash || key.id === wanted));
+/** Finds the active key with this value or id. */
+export function findKey<K extends Key>(keys: readonly K[], valueOrId: string): K | undefined {
+  const hash = hashToken(valueOrId);
+  return keys.find((key) => key.revokedAt === undefined && (key.sha256 === hash || key.id === valueOrId));
 }
 
 export function openFileStore({ keysFile }: Pick<Config, 'keysFile'>): KeyStore {
   return {
     add: (key) => changeKeyFile(keysFile, (keys) => ({ keys: [...(keys ?? []), key], result: undefined })),
     list: async () => (await readKeyFile(keysFile)) ?? [],
-    revoke: (wanted) =>
+    revoke: (valueOrId) =>
       changeKeyFile(keysFile, (keys = []) => {
-        const key = findKey(keys, wanted);
+        const key = findKey(keys, valueOrId);
         if (!key) return { keys: undefined, result: undefined };
-        const marked = { ...key, revokedAt: new Date().toISOString() };
-        return { keys: keys.map((one) => (one === key ? marked : one)), result: marked };
+        const revoked = { ...key, revokedAt: new Date().toISOString() };
+        return { keys: keys.map((other) => (other === key ? revoked : other)), result: revoked };
       }),
   };
 }

@@ -1,18 +1,19 @@
-// Keys on disk: hashed, private to their owner, followed while they change, and never lost to a broken or half-written file.
+// Tests the keys file: it contains only hashes, only its owner may read it, changes take effect while the gateway runs, and an invalid file loses no key.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Logger } from '#shared/runtime/log.ts';
 import { createLogger } from '#shared/runtime/log.ts';
+import { until } from '../testing/clock.ts';
 import { openFileKeys } from './file-source.ts';
 import { changeKeyFile, readKeyFile } from './key-file.ts';
 import { FIRST_KEY_PLAN, hashToken, type KeySource, makeKey, randomToken } from './keys.ts';
 
-const log = createLogger({ logLevel: 'silent' }, 'test');
+const silent = createLogger({ logLevel: 'silent' }, 'test');
 let folder = '';
 let counter = 0;
 before(async () => {
@@ -21,13 +22,8 @@ before(async () => {
 after(() => rm(folder, { recursive: true, force: true }));
 
 const freshPath = (): string => join(folder, `sub${++counter}`, 'keys.json');
-const open = (path: string, apiKey?: string): Promise<KeySource> => openFileKeys({ path, apiKey, log });
-
-async function within(milliseconds: number, condition: () => boolean): Promise<void> {
-  const end = Date.now() + milliseconds;
-  while (!condition() && Date.now() < end) await sleep(20);
-  assert.ok(condition(), `not within ${milliseconds} ms`);
-}
+const open = (path: string, apiKey?: string, log: Logger = silent): Promise<KeySource> =>
+  openFileKeys({ path, apiKey, log });
 
 function keysCommand(path: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const command = fileURLToPath(new URL('../../keys.ts', import.meta.url));
@@ -41,7 +37,7 @@ function keysCommand(path: string, ...args: string[]): Promise<{ code: number; s
   );
 }
 
-test('the first start makes one key, which the file holds only as a hash, for its owner alone', async () => {
+test('the first start creates one key, stores only its hash, and lets only the owner read the file', async () => {
   const path = freshPath();
   const keys = await open(path);
   const token = keys.firstKey ?? '';
@@ -54,12 +50,12 @@ test('the first start makes one key, which the file holds only as a hash, for it
   assert.equal((await stat(path)).mode & 0o777, 0o600);
   await keys.close();
   const again = await open(path);
-  assert.equal(again.firstKey, undefined, 'shown once');
+  assert.equal(again.firstKey, undefined, 'a later start does not show the key');
   assert.ok(again.find(token));
   await again.close();
 });
 
-test('API_KEY is the first key, is added to a file that lacks it, and does not come back once revoked', async () => {
+test('API_KEY becomes the first key, is added to an existing file, and is not added again after it was revoked', async () => {
   const path = freshPath();
   const first = await open(path, 'given-by-the-operator');
   assert.equal(first.firstKey, 'given-by-the-operator');
@@ -74,28 +70,14 @@ test('API_KEY is the first key, is added to a file that lacks it, and does not c
   await third.close();
 });
 
-test('a key that is made or revoked on the command line counts within a second', async () => {
+test('a key that the command creates or revokes takes effect without a restart', async () => {
   const path = freshPath();
   const keys = await open(path);
-  const made = await keysCommand(
-    path,
-    'create',
-    '--team',
-    'blue',
-    '--rate',
-    '7',
-    '--concurrency',
-    '2',
-    '--queue',
-    '0',
-    '--credits',
-    '9',
-    '--allow',
-    'parse,zdr',
-  );
-  assert.equal(made.code, 0, made.stderr);
-  const token = made.stdout.trimEnd().split('\n').at(-1) ?? '';
-  await within(1_000, () => keys.find(token) !== undefined);
+  const flags = '--team blue --rate 7 --concurrency 2 --queue 0 --credits 9 --allow parse,zdr'.split(' ');
+  const created = await keysCommand(path, 'create', ...flags);
+  assert.equal(created.code, 0, created.stderr);
+  const token = created.stdout.trimEnd().split('\n').at(-1) ?? '';
+  await until(() => keys.find(token) !== undefined);
   const { team, rate, concurrency, queue, credits, allow } = keys.find(token) ?? FIRST_KEY_PLAN;
   assert.deepEqual(
     { team, rate, concurrency, queue, credits, allow },
@@ -105,12 +87,12 @@ test('a key that is made or revoked on the command line counts within a second',
   assert.match(listed.stdout, /blue +7 +2 +0 +9 +parse,zdr .*active/);
   assert.equal(listed.stdout.includes(token), false);
   assert.equal((await keysCommand(path, 'revoke', token)).code, 0);
-  await within(1_000, () => keys.find(token) === undefined);
-  assert.equal((await keysCommand(path, 'revoke', token)).code, 1, 'there is nothing left to revoke');
+  await until(() => keys.find(token) === undefined);
+  assert.equal((await keysCommand(path, 'revoke', token)).code, 1, 'the key is already revoked');
   await keys.close();
 });
 
-test('wrong flags are told and change nothing', async () => {
+test('the command exits with 1 and a message for wrong arguments, and changes nothing', async () => {
   const path = freshPath();
   for (const args of [
     [],
@@ -129,27 +111,30 @@ test('wrong flags are told and change nothing', async () => {
   assert.equal(await readKeyFile(path), undefined);
 });
 
-test('a file that breaks keeps the last known keys, and counts again once it is mended', async () => {
+test('an invalid or missing file keeps the last valid keys, and a corrected file takes effect', async () => {
   const path = freshPath();
-  const keys = await open(path);
+  const problems: string[] = [];
+  const record = (first: unknown, message?: string): number => problems.push(message ?? String(first));
+  const keys = await open(path, undefined, { warn: record, error: record } as unknown as Logger);
   const token = keys.firstKey ?? '';
-  const good = await readFile(path, 'utf8');
-  for (const broken of ['{', '{"version":1}', good.slice(0, -40)]) {
-    await writeFile(path, broken);
-    await sleep(600);
-    assert.ok(keys.find(token), broken.slice(0, 20));
+  const valid = await readFile(path, 'utf8');
+  for (const invalid of ['{', '{"version":1}', valid.slice(0, -40)]) {
+    problems.length = 0;
+    await writeFile(path, invalid);
+    await until(() => problems.some((message) => message.includes('the keys file is invalid')));
+    assert.ok(keys.find(token), invalid.slice(0, 20));
   }
   await rm(path);
-  await sleep(600);
-  assert.ok(keys.find(token), 'gone');
+  await until(() => problems.some((message) => message.includes('the keys file is missing')));
+  assert.ok(keys.find(token), 'the file is missing');
   await writeFile(path, '{"version":1,"keys":[]}');
-  await within(1_000, () => keys.find(token) === undefined);
+  await until(() => keys.find(token) === undefined);
   await keys.close();
   await writeFile(path, '{');
   await assert.rejects(open(path), { name: 'KeyFileError' });
 });
 
-test('writers at the same time lose nothing', async () => {
+test('parallel changes of the file lose no key', async () => {
   const path = freshPath();
   const tokens = Array.from({ length: 20 }, randomToken);
   await Promise.all(
@@ -157,6 +142,6 @@ test('writers at the same time lose nothing', async () => {
       changeKeyFile(path, (keys) => ({ keys: [...(keys ?? []), makeKey(token, FIRST_KEY_PLAN)], result: undefined })),
     ),
   );
-  const kept = (await readKeyFile(path)) ?? [];
-  assert.deepEqual(new Set(kept.map((key) => key.sha256)), new Set(tokens.map(hashToken)));
+  const stored = (await readKeyFile(path)) ?? [];
+  assert.deepEqual(new Set(stored.map((key) => key.sha256)), new Set(tokens.map(hashToken)));
 });

@@ -1,14 +1,39 @@
-// Keys from labelled Secrets, followed by an informer, so that a revoked key is refused within a second and an API server that is away stops nobody.
+// Reads API keys from labelled Secrets through an informer, so that a revoked key is rejected within a second and known keys work while the API server is unavailable.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ListWatch, Observable, type ObservableMiddleware, type V1Secret, Watch } from '@kubernetes/client-node';
+import {
+  ListWatch,
+  Observable,
+  type ObservableMiddleware,
+  type V1Secret,
+  type V1SecretList,
+  Watch,
+} from '@kubernetes/client-node';
 import { KEYS_LIMITS } from '#shared/contract/limits.ts';
 import type { Logger } from '#shared/runtime/log.ts';
-import { describeFault, type KeysPlace } from './cluster.ts';
-import { type Key, KeyRing, type KeySource } from './keys.ts';
-import { readSecret, SecretError } from './secret.ts';
+import { describeApiError, type KeyCluster } from './cluster.ts';
+import type { KeySource } from './keys.ts';
+import { SecretIndex } from './secret-index.ts';
 
-/** Puts a time limit on one question, since a connection that is half open never fails by itself. */
-const timeLimit: ObservableMiddleware = {
+/**
+ * Follows the Secrets that the selector matches in one namespace. Needs `list` and `watch` on them, and nothing else.
+ * Returns at once: `ready()` is false, and `find` returns undefined, until the first list has arrived.
+ */
+export function openKubernetesKeys(cluster: KeyCluster, log: Logger): KeySource {
+  const follower = new SecretFollower(cluster, log);
+  const stopped = follower.run();
+  return {
+    find: (token) => follower.keys.find(token),
+    ready: () => follower.listed,
+    firstKey: undefined,
+    async close() {
+      follower.stop();
+      await stopped;
+    },
+  };
+}
+
+/** Limits the time of one API request, because a half-open connection never fails by itself. */
+const requestTimeout: ObservableMiddleware = {
   pre: (request) => {
     request.setSignal(AbortSignal.timeout(KEYS_LIMITS.apiTimeoutMs));
     return new Observable(Promise.resolve(request));
@@ -16,142 +41,99 @@ const timeLimit: ObservableMiddleware = {
   post: (response) => new Observable(Promise.resolve(response)),
 };
 
-/** Keys by the name of their Secret; one that is not valid is said once and counts for nothing. */
-export class SecretRing {
-  readonly #log: Pick<Logger, 'error'>;
-  /** What is known of a Secret, by the version that was read. */
-  readonly #known = new Map<string, { version: string | undefined; key: Key | undefined }>();
-  #ring: KeyRing | undefined;
+/** Keeps an index of Secrets up to date, and reconnects with a growing delay after each failure. */
+class SecretFollower {
+  readonly keys: SecretIndex;
+  /** The first list has arrived. */
+  listed = false;
+  readonly #cluster: KeyCluster;
+  readonly #log: Logger;
+  readonly #stop = new AbortController();
+  /** Failures since the last successful list. */
+  #failures = 0;
+  #lastLogged = 0;
 
-  constructor(log: Pick<Logger, 'error'>) {
+  constructor(cluster: KeyCluster, log: Logger) {
+    this.#cluster = cluster;
     this.#log = log;
+    this.keys = new SecretIndex(log);
   }
 
-  /** Replaces all by what a list gave. */
-  replace(secrets: readonly V1Secret[]): void {
-    const names = new Set(secrets.map(nameOf));
-    for (const name of this.#known.keys()) if (!names.has(name)) this.#forget(name);
-    for (const secret of secrets) this.put(secret);
+  stop(): void {
+    this.#stop.abort();
   }
 
-  put(secret: V1Secret): void {
-    const name = nameOf(secret);
-    const version = secret.metadata?.resourceVersion;
-    if (version !== undefined && this.#known.get(name)?.version === version) return;
-    let key: Key | undefined;
-    try {
-      key = readSecret(secret);
-    } catch (error) {
-      if (!(error instanceof SecretError)) throw error;
-      this.#log.error({ secret: name, reason: error.message }, 'a Secret that is labelled as an API key is not valid');
+  /** Resolves after `stop`. */
+  async run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const failure = await this.#followUntilFailure();
+      if (signal.aborted) return;
+      this.#failures += 1;
+      this.#logFailure(failure);
+      await sleep(retryDelay(this.#failures), undefined, { signal }).catch(() => undefined);
     }
-    this.#known.set(name, { version, key });
-    this.#ring = undefined;
   }
 
-  remove(secret: V1Secret): void {
-    this.#forget(nameOf(secret));
-  }
-
-  find(token: string): Key | undefined {
-    // Made when it is asked for: a list of thousands changes it once, not a thousand times.
-    this.#ring ??= new KeyRing([...this.#known.values()].flatMap(({ key }) => (key ? [key] : [])));
-    return this.#ring.find(token);
-  }
-
-  get size(): number {
-    return [...this.#known.values()].filter(({ key }) => key !== undefined).length;
-  }
-
-  #forget(name: string): void {
-    this.#known.delete(name);
-    this.#ring = undefined;
-  }
-}
-
-const nameOf = (secret: V1Secret): string => secret.metadata?.name ?? '';
-
-/**
- * Follows the Secrets that a selector names in one namespace. Needs `list` and `watch` on them, and nothing else.
- * Comes back at once: `ready()` tells when the first list has come, and `find` knows nobody before.
- */
-export function openKubernetesKeys(place: KeysPlace, log: Logger): KeySource {
-  const { namespace, selector } = place;
-  const ring = new SecretRing(log);
-  let listed = false;
-  let closed = false;
-  let faults = 0;
-  let complainedAt = 0;
-  let wake: (() => void) | undefined;
-  const asleep = new AbortController();
-
-  const listSecrets = async () => {
-    const list = await place.api.listNamespacedSecret(
-      { namespace, labelSelector: selector },
-      { middleware: [timeLimit], middlewareMergeStrategy: 'append' },
-    );
-    ring.replace(list.items);
-    if (!listed) log.info({ namespace, selector, keys: ring.size }, 'the API keys are loaded');
-    else if (faults > 0) log.info({ namespace, keys: ring.size }, 'the API server is back');
-    listed = true;
-    faults = 0;
-    return list;
-  };
-
-  /** Runs one informer until it fails: it does not start again by itself. @returns what it failed of */
-  const follow = async (): Promise<unknown> => {
-    const failed = Promise.withResolvers<unknown>();
-    wake = () => failed.resolve(undefined);
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets?allowWatchBookmarks=true`;
+  /** Runs one informer, which does not restart by itself. @returns the error that ended it; undefined after `stop` */
+  async #followUntilFailure(): Promise<unknown> {
+    const { namespace, selector, kubeConfig } = this.#cluster;
+    const { signal } = this.#stop;
+    const ended = Promise.withResolvers<unknown>();
+    const onStop = (): void => ended.resolve(undefined);
+    signal.addEventListener('abort', onStop);
     const informer = new ListWatch<V1Secret>(
-      path,
-      new Watch(place.kubeConfig),
-      listSecrets,
+      `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets?allowWatchBookmarks=true`,
+      new Watch(kubeConfig),
+      () => this.#list(),
       false,
       selector,
       undefined,
       {
-        // Its own pause grows to 30 s wherever watches end often and change nothing, and a revoked key would live on as long.
+        // The informer's own delay between watches grows to 30 s if they end without changes. A revoked key would stay valid that long.
         delayFn: (ms) => sleep(Math.min(ms, KEYS_LIMITS.watchPauseMaxMs), undefined, { ref: false }),
       },
     );
-    informer.on('add', (secret) => ring.put(secret));
-    informer.on('update', (secret) => ring.put(secret));
-    informer.on('delete', (secret) => ring.remove(secret));
-    informer.on('error', (error: unknown) => failed.resolve(error));
-    informer.start().catch(failed.resolve);
-    const fault = await failed.promise;
+    informer.on('add', (secret) => this.keys.set(secret));
+    informer.on('update', (secret) => this.keys.set(secret));
+    informer.on('delete', (secret) => this.keys.delete(secret));
+    informer.on('error', (error: unknown) => ended.resolve(error));
+    informer.start().catch(ended.resolve);
+    const failure = await ended.promise;
+    signal.removeEventListener('abort', onStop);
     await informer.stop();
-    return fault;
-  };
+    return failure;
+  }
 
-  const run = async (): Promise<void> => {
-    while (!closed) {
-      const fault = await follow();
-      if (closed) return;
-      faults += 1;
-      const now = Date.now();
-      if (faults === 1 || now - complainedAt >= KEYS_LIMITS.warnIntervalMs) {
-        complainedAt = now;
-        const line = { namespace, selector, reason: describeFault(fault) };
-        if (listed) log.warn(line, 'the API keys are out of reach; the last known keys still count');
-        else log.error(line, 'the API keys are out of reach; nobody is let in before they are loaded');
-      }
-      const pause = Math.min(KEYS_LIMITS.retryBaseMs * 2 ** Math.min(faults - 1, 16), KEYS_LIMITS.retryMaxMs);
-      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal: asleep.signal }).catch(() => undefined);
-    }
-  };
-  const ended = run();
+  async #list(): Promise<V1SecretList> {
+    const { api, namespace, selector } = this.#cluster;
+    const list = await api.listNamespacedSecret(
+      { namespace, labelSelector: selector },
+      { middleware: [requestTimeout], middlewareMergeStrategy: 'append' },
+    );
+    this.keys.replaceAll(list.items);
+    const keys = this.keys.size;
+    if (!this.listed) this.#log.info({ namespace, selector, keys }, 'the API keys are loaded');
+    else if (this.#failures > 0) this.#log.info({ namespace, keys }, 'the API keys can be read again');
+    this.listed = true;
+    this.#failures = 0;
+    return list;
+  }
 
-  return {
-    find: (token) => ring.find(token),
-    ready: () => listed,
-    firstKey: undefined,
-    async close() {
-      closed = true;
-      asleep.abort();
-      wake?.();
-      await ended;
-    },
-  };
+  /** Logs the first failure, then at most one every `warnIntervalMs`. */
+  #logFailure(failure: unknown): void {
+    const now = Date.now();
+    if (this.#failures > 1 && now - this.#lastLogged < KEYS_LIMITS.warnIntervalMs) return;
+    this.#lastLogged = now;
+    const { namespace, selector } = this.#cluster;
+    const line = { namespace, selector, reason: describeApiError(failure) };
+    if (this.listed) this.#log.warn(line, 'the API keys cannot be read; the last known keys stay active');
+    else this.#log.error(line, 'the API keys cannot be read; every request is rejected until they are loaded');
+  }
+}
+
+/** Doubles with each failure up to a maximum. Random, so that gateways do not reconnect at the same moment. */
+function retryDelay(failures: number): number {
+  const delay = Math.min(KEYS_LIMITS.retryBaseMs * 2 ** Math.min(failures - 1, 16), KEYS_LIMITS.retryMaxMs);
+  return delay * (0.5 + Math.random() / 2);
 }

@@ -1,12 +1,13 @@
-// Secrets as people and tools write them: which become keys, which are refused and with what words, and what a list and a watch make of them.
+// Tests how Secrets become keys: valid and invalid fields, the Secrets that the command writes, and an index that follows lists and events.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Secret } from '@kubernetes/client-node';
 import { type Key, makeKey, NEW_KEY_PLAN, randomToken } from './keys.ts';
-import { SecretRing } from './kubernetes-source.ts';
-import { DEFAULT_SELECTOR, readSecret, SecretError, writeSecret } from './secret.ts';
+import { buildSecret, parseSecret, SecretError } from './secret.ts';
+import { SecretIndex } from './secret-index.ts';
 
 const HASH = 'ab'.repeat(32);
+const SELECTOR = 'parsemesh.dev/api-key=true';
 
 function secret(fields: Record<string, string>, name = 'key-one', resourceVersion = '1'): V1Secret {
   const data = Object.fromEntries(
@@ -15,14 +16,14 @@ function secret(fields: Record<string, string>, name = 'key-one', resourceVersio
   return { metadata: { name, resourceVersion, creationTimestamp: new Date('2026-01-02T03:04:05Z') }, data };
 }
 
-/** As the API server gives back what `writeSecret` made. */
-function stored(key: Key, resourceVersion = '1'): V1Secret {
-  const made = writeSecret(key, { namespace: 'ns', selector: DEFAULT_SELECTOR });
-  return secret(made.stringData ?? {}, made.metadata?.name, resourceVersion);
+/** The Secret of a key as the API server returns it. */
+function storedSecret(key: Key, resourceVersion = '1'): V1Secret {
+  const built = buildSecret(key, { namespace: 'ns', selector: SELECTOR });
+  return secret(built.stringData ?? {}, built.metadata?.name, resourceVersion);
 }
 
-test('a hash alone is a key with the plan of a new one, named as its Secret', () => {
-  assert.deepEqual(readSecret(secret({ sha256: HASH })), {
+test('a Secret with only a hash is a key with the plan of a new key and the name of the Secret', () => {
+  assert.deepEqual(parseSecret(secret({ sha256: HASH })), {
     ...NEW_KEY_PLAN,
     team: 'team-key-one',
     id: 'key-one',
@@ -31,8 +32,8 @@ test('a hash alone is a key with the plan of a new one, named as its Secret', ()
   });
 });
 
-test('every field counts, with the line feeds and capitals that editors and tools leave', () => {
-  const written = {
+test('every field is read, and whitespace and capital letters that editors leave are accepted', () => {
+  const fields = {
     sha256: `${HASH.toUpperCase()}\n`,
     id: 'blue-1',
     team: 'blue ',
@@ -43,7 +44,7 @@ test('every field counts, with the line feeds and capitals that editors and tool
     allow: 'parse, zdr\n',
     revokedAt: '2026-03-04T05:06:07Z\n',
   };
-  assert.deepEqual(readSecret(secret(written)), {
+  assert.deepEqual(parseSecret(secret(fields)), {
     id: 'blue-1',
     sha256: HASH,
     team: 'blue',
@@ -57,67 +58,70 @@ test('every field counts, with the line feeds and capitals that editors and tool
   });
 });
 
-const BAD: readonly (readonly [what: string, fields: Record<string, string>, words: RegExp])[] = [
+const INVALID: readonly (readonly [name: string, fields: Record<string, string>, message: RegExp])[] = [
   ['no hash', {}, /^sha256: /],
-  ['the key itself for its hash', { sha256: 'pm-secret-value' }, /^sha256: /],
-  ['a field of another name', { sha256: HASH, concurency: '5' }, /concurency/],
-  ['the key beside its hash', { sha256: HASH, key: 'pm-secret-value' }, /"key"/],
-  ['a rate that is no number', { sha256: HASH, rate: 'fast' }, /^rate: /],
-  ['a rate of nothing', { sha256: HASH, rate: '0' }, /^rate: /],
-  ['a permission that is none', { sha256: HASH, allow: 'parse,root' }, /^allow/],
-  ['a revocation that is no date', { sha256: HASH, revokedAt: 'soon' }, /^revokedAt: /],
+  ['the key value instead of its hash', { sha256: 'pm-secret-value' }, /^sha256: /],
+  ['a field with a misspelled name', { sha256: HASH, concurency: '5' }, /concurency/],
+  ['the key value in a field of its own', { sha256: HASH, key: 'pm-secret-value' }, /"key"/],
+  ['a rate that is not a number', { sha256: HASH, rate: 'fast' }, /^rate: /],
+  ['a rate of 0', { sha256: HASH, rate: '0' }, /^rate: /],
+  ['an unknown permission', { sha256: HASH, allow: 'parse,root' }, /^allow/],
+  ['a revocation that is not a date', { sha256: HASH, revokedAt: 'soon' }, /^revokedAt: /],
 ];
-for (const [what, fields, words] of BAD)
-  test(`refused: ${what}`, () => {
+for (const [name, fields, message] of INVALID)
+  test(`a Secret with ${name} is invalid, and the error names the field but not its value`, () => {
     assert.throws(
-      () => readSecret(secret(fields)),
+      () => parseSecret(secret(fields)),
       (error) => {
         assert.ok(error instanceof SecretError);
-        assert.match(error.message, words);
-        assert.equal(error.message.includes('pm-secret-value'), false, 'a value is never said');
+        assert.match(error.message, message);
+        assert.equal(error.message.includes('pm-secret-value'), false);
         return true;
       },
     );
   });
 
-test('what the command makes is what the gateway reads', () => {
+test('the gateway reads the Secret that the command writes', () => {
   for (const credits of [null, 12]) {
     const key = makeKey(randomToken(), { ...NEW_KEY_PLAN, credits, allow: ['parse', 'audit'] });
-    assert.deepEqual({ ...readSecret(stored(key)), createdAt: key.createdAt }, key);
+    assert.deepEqual({ ...parseSecret(storedSecret(key)), createdAt: key.createdAt }, key);
   }
 });
 
-test('the labels of a Secret are those that the selector asks for', () => {
+test('a new Secret has the labels that the selector matches, and a selector without name=value terms is an error', () => {
   const key = makeKey(randomToken(), NEW_KEY_PLAN);
-  const labels = (selector: string) => writeSecret(key, { namespace: 'n', selector }).metadata?.labels;
+  const labels = (selector: string) => buildSecret(key, { namespace: 'n', selector }).metadata?.labels;
   assert.deepEqual(labels('a=b, example.com/c==d'), { a: 'b', 'example.com/c': 'd' });
   for (const selector of ['a', '!a', 'a!=b', 'a in (b,c)']) assert.throws(() => labels(selector), SecretError);
 });
 
-test('a ring follows lists and events, and a Secret that is not valid is said once, by its name, and opens nothing', () => {
-  const said: unknown[] = [];
-  const ring = new SecretRing({ error: (line: unknown) => said.push(line) } as never);
+test('the index follows lists and events, and logs an invalid Secret once by its name', () => {
+  const logged: unknown[] = [];
+  const index = new SecretIndex({ error: (line: unknown) => logged.push(line) } as never);
   const tokens = [randomToken(), randomToken(), randomToken()] as const;
   const keys = tokens.map((token) => makeKey(token, NEW_KEY_PLAN));
   const [first, second, third] = keys;
   assert.ok(first && second && third);
-  const known = () => tokens.map((token) => ring.find(token)?.id);
+  const found = () => tokens.map((token) => index.find(token)?.id);
 
-  ring.replace([stored(first), stored(second), secret({ rate: '5' }, 'broken')]);
-  assert.deepEqual(known(), [first.id, second.id, undefined]);
-  assert.equal(ring.size, 2);
-  ring.put(secret({ rate: '5' }, 'broken'));
-  assert.deepEqual(said, [{ secret: 'broken', reason: said.length ? (said[0] as { reason: string }).reason : '' }]);
+  index.replaceAll([storedSecret(first), storedSecret(second), secret({ rate: '5' }, 'broken')]);
+  assert.deepEqual(found(), [first.id, second.id, undefined]);
+  assert.equal(index.size, 2);
+  index.set(secret({ rate: '5' }, 'broken'));
+  assert.equal(logged.length, 1);
+  const { reason, ...rest } = logged[0] as { reason: string };
+  assert.deepEqual(rest, { secret: 'broken' });
+  assert.match(reason, /^sha256: /);
 
-  ring.put(stored(third));
-  ring.remove(stored(first));
-  assert.deepEqual(known(), [undefined, second.id, third.id]);
-  ring.put(stored({ ...second, revokedAt: '2026-03-04T05:06:07Z' }, '2'));
-  assert.deepEqual(known(), [undefined, undefined, third.id], 'marked as revoked');
+  index.set(storedSecret(third));
+  index.delete(storedSecret(first));
+  assert.deepEqual(found(), [undefined, second.id, third.id]);
+  index.set(storedSecret({ ...second, revokedAt: '2026-03-04T05:06:07Z' }, '2'));
+  assert.deepEqual(found(), [undefined, undefined, third.id], 'the second key is revoked');
 
-  // What was deleted while nobody watched is missing from the next list, and what broke meanwhile is a key no more.
-  const broken = { ...stored(third, '3'), data: {} };
-  ring.replace([stored(second, '4'), broken]);
-  assert.deepEqual(known(), [undefined, second.id, undefined]);
-  assert.equal(said.length, 2);
+  // A Secret that was deleted while the gateway was not connected is missing from the next list. A Secret that became invalid gives no key.
+  const invalid = { ...storedSecret(third, '3'), data: {} };
+  index.replaceAll([storedSecret(second, '4'), invalid]);
+  assert.deepEqual(found(), [undefined, second.id, undefined]);
+  assert.equal(logged.length, 2);
 });

@@ -1,10 +1,8 @@
-// How a key lies in a Kubernetes Secret: its hash and its plan as plain text fields, so that a person or a GitOps tool can write one by hand.
+// Converts keys to and from Kubernetes Secrets: hash and plan are plain text fields that a person or a GitOps tool can write.
 import type { V1Secret } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { type Key, keySchema, NEW_KEY_PLAN, PERMISSIONS } from './keys.ts';
 
-/** What the Secrets of API keys carry unless `KEYS_SELECTOR` says otherwise. */
-export const DEFAULT_SELECTOR = 'parsemesh.dev/api-key=true';
 const NAME_PREFIX = 'parsemesh-key-';
 
 const number = z
@@ -18,7 +16,7 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 );
 
-/** A field that is not one of these is a slip of the pen, and a plan other than the one that was meant: refused. */
+/** Strict: an unknown field is most likely a typo, and ignoring it would give the key another plan than the intended one. */
 const fieldsSchema = z.strictObject({
   sha256: z.string(),
   id: z.string().optional(),
@@ -31,29 +29,23 @@ const fieldsSchema = z.strictObject({
   revokedAt: z.string().optional(),
 });
 
-/** The Secret is labelled as a key and is none; says which field is wrong, and never a field's value. */
+/** The Secret is not a valid key. The message names the field, never its value. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
 
-function complain(issues: readonly z.core.$ZodIssue[]): SecretError {
-  const first = issues[0];
-  const where = first?.path.join('.');
-  return new SecretError(`${where ? `${where}: ` : ''}${first?.message ?? 'not valid'}`);
-}
-
 /**
- * The key in a Secret. Fields that are left out have the plan of a new key; `id` falls back to the Secret's name.
+ * Reads the key of a Secret. Missing plan fields get the values of a new key; a missing `id` is the Secret's name.
  * @throws SecretError
  */
-export function readSecret(secret: V1Secret): Key {
+export function parseSecret(secret: V1Secret): Key {
   const texts = Object.entries(secret.data ?? {}).map(([name, value]) => [
     name,
-    // A text editor's last line feed is not part of a value.
+    // Text editors add a line feed at the end of a file.
     Buffer.from(value, 'base64').toString('utf8').trim(),
   ]);
   const fields = fieldsSchema.safeParse(Object.fromEntries(texts));
-  if (!fields.success) throw complain(fields.error.issues);
+  if (!fields.success) throw toSecretError(fields.error.issues);
   const { sha256, id = secret.metadata?.name ?? '', ...plan } = fields.data;
   const created = secret.metadata?.creationTimestamp ?? new Date(0);
   const key = keySchema.safeParse({
@@ -64,31 +56,19 @@ export function readSecret(secret: V1Secret): Key {
     sha256: sha256.toLowerCase(),
     createdAt: new Date(created).toISOString(),
   });
-  if (!key.success) throw complain(key.error.issues);
+  if (!key.success) throw toSecretError(key.error.issues);
   return key.data;
 }
 
-/** The labels that a selector of `name=value` terms asks for. @throws SecretError for any other term */
-function labelsOf(selector: string): Record<string, string> {
-  return Object.fromEntries(
-    selector.split(',').map((term) => {
-      const [, name, value] = /^\s*([^\s=!]+)\s*==?\s*([^\s=!]*)\s*$/.exec(term) ?? [];
-      if (name === undefined || value === undefined)
-        throw new SecretError(`no labels can be made of the selector "${selector}": it must be of name=value terms`);
-      return [name, value];
-    }),
-  );
-}
-
-/** The Secret of a new key, readable in a diff. @throws SecretError where the selector names no labels */
-export function writeSecret(key: Key, place: { namespace: string | undefined; selector: string }): V1Secret {
+/** Builds the Secret of a new key, readable in a diff. @throws SecretError if the selector is not of `name=value` terms */
+export function buildSecret(key: Key, target: { namespace: string | undefined; selector: string }): V1Secret {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: {
       name: `${NAME_PREFIX}${key.id}`,
-      ...(place.namespace === undefined ? {} : { namespace: place.namespace }),
-      labels: labelsOf(place.selector),
+      ...(target.namespace === undefined ? {} : { namespace: target.namespace }),
+      labels: labelsFor(target.selector),
     },
     type: 'Opaque',
     stringData: {
@@ -103,4 +83,24 @@ export function writeSecret(key: Key, place: { namespace: string | undefined; se
       ...(key.revokedAt === undefined ? {} : { revokedAt: key.revokedAt }),
     },
   };
+}
+
+/** The labels that a selector of `name=value` terms matches. @throws SecretError for any other term */
+function labelsFor(selector: string): Record<string, string> {
+  return Object.fromEntries(
+    selector.split(',').map((term) => {
+      const [, name, value] = /^\s*([^\s=!]+)\s*==?\s*([^\s=!]*)\s*$/.exec(term) ?? [];
+      if (name === undefined || value === undefined)
+        throw new SecretError(
+          `the selector "${selector}" cannot be turned into labels: use name=value terms, joined by commas`,
+        );
+      return [name, value];
+    }),
+  );
+}
+
+function toSecretError(issues: readonly z.core.$ZodIssue[]): SecretError {
+  const first = issues[0];
+  const field = first?.path.join('.');
+  return new SecretError(`${field ? `${field}: ` : ''}${first?.message ?? 'not valid'}`);
 }

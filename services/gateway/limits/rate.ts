@@ -1,25 +1,25 @@
-// The request rate of a key: GCRA, one number per key, the same for one gateway and for ten.
+// Limits the request rate of an API key with GCRA, which needs one number per key in the shared state.
 import type { SharedState } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 
 const WINDOW_MS = 60_000;
-/** Rounding of doubles must not refuse a caller who waited to the millisecond. */
+/** Tolerates floating-point rounding, so that a caller who waits exactly as long as required is accepted. */
 const TOLERANCE_MS = 0.001;
 
-export interface RateVerdict {
+export interface RateResult {
   allowed: boolean;
-  /** The theoretical arrival time to keep, epoch milliseconds; unchanged by a refusal. */
+  /** The theoretical arrival time to store, epoch milliseconds. A rejected request does not change it. */
   arrival: number;
-  /** Milliseconds until a request would be let in; 0 where this one was. */
+  /** Milliseconds until a request is allowed; 0 if this one is. */
   waitMs: number;
 }
 
 /**
- * The generic cell rate algorithm (ITU-T I.371, annex A; virtual scheduling): a minute's worth of requests may come at
- * once, then one every 60 s / perMinute.
- * @param arrival what the last verdict gave, epoch milliseconds; undefined for a key never seen
+ * The generic cell rate algorithm (ITU-T I.371, annex A, virtual scheduling). It allows a burst of one minute's requests,
+ * then one request every 60 s / perMinute.
+ * @param arrival the stored theoretical arrival time, epoch milliseconds; undefined for the first request of a key
  */
-export function judgeRate(arrival: number | undefined, now: number, perMinute: number): RateVerdict {
+export function checkRate(arrival: number | undefined, now: number, perMinute: number): RateResult {
   const current = Math.max(arrival ?? now, now);
   const next = current + WINDOW_MS / perMinute;
   const waitMs = next - WINDOW_MS - now;
@@ -28,30 +28,30 @@ export function judgeRate(arrival: number | undefined, now: number, perMinute: n
     : { allowed: false, arrival: current, waitMs };
 }
 
-/** Whole seconds for `Retry-After`: at least 1, and never sooner than true. */
+/** Whole seconds for `Retry-After`: rounded up, and at least 1. */
 export function wholeSeconds(milliseconds: number): number {
   return Math.max(1, Math.ceil((milliseconds - TOLERANCE_MS) / 1_000));
 }
 
 /**
- * Counts one request against a key's rate.
- * @throws ParseError RATE_LIMIT_EXCEEDED with the seconds after which the next one is let in
+ * Counts one request against the rate of a key.
+ * @throws ParseError RATE_LIMIT_EXCEEDED with the seconds after which the next request is allowed
  */
-export async function takeRate(state: SharedState, keyId: string, perMinute: number): Promise<void> {
+export async function enforceRate(state: SharedState, keyId: string, perMinute: number): Promise<void> {
   const now = Date.now();
-  const verdict = await state.update(
+  const result = await state.update(
     `rate.${keyId}`,
     (current) => {
-      const judged = judgeRate(typeof current === 'number' ? current : undefined, now, perMinute);
-      return { next: judged.allowed ? judged.arrival : current, result: judged };
+      const checked = checkRate(typeof current === 'number' ? current : undefined, now, perMinute);
+      return { next: checked.allowed ? checked.arrival : current, result: checked };
     },
     { ttlMs: 2 * WINDOW_MS },
   );
-  if (verdict.allowed) return;
-  const retryAfterSeconds = wholeSeconds(verdict.waitMs);
+  if (result.allowed) return;
+  const retryAfterSeconds = wholeSeconds(result.waitMs);
   throw new ParseError(
     'RATE_LIMIT_EXCEEDED',
-    `Rate limit exceeded: this API key may send ${perMinute} requests a minute. Please wait ${retryAfterSeconds} s and send the request again.`,
+    `Rate limit exceeded: this API key may send ${perMinute} ${perMinute === 1 ? 'request' : 'requests'} per minute. Please wait ${retryAfterSeconds} s and send the request again.`,
     { retryAfterSeconds },
   );
 }

@@ -1,14 +1,13 @@
-// /openapi.json and /docs: the interface for machines and for people, whole from this server, so that it works where there is no internet.
+// /openapi.json and /docs: the API reference. This server serves every script and style, so the page works without internet access.
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { openApiDocument } from '#shared/contract/openapi.ts';
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+import type { Handler } from '../app.ts';
 
 const DAY_SECONDS = 86_400;
-/** Scripts and styles from this server alone; Swagger UI sets styles on elements and embeds its icons as data. */
+/** Allows scripts and styles from this server only. Swagger UI also sets inline styles and embeds its icons as data URIs. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -38,21 +37,7 @@ const ASSETS: Readonly<Record<string, string>> = {
   'favicon-32x32.png': 'image/png',
 };
 
-function send(response: ServerResponse, contentType: string, body: string | Buffer): void {
-  response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) });
-  response.end(body);
-}
-
-function sendAsset(name: string, contentType: string): Handler {
-  return async (_request, response) => {
-    const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-    const body = await readFile(join(folder, name));
-    response.setHeader('Cache-Control', `public, max-age=${DAY_SECONDS}`);
-    send(response, contentType, body);
-  };
-}
-
-/** Handlers by path. @param version the product's, shown in the document */
+/** Handlers by path. @param version of the product, shown in the document */
 export function documentationHandlers(version: string): Record<string, Handler> {
   let document: string | undefined;
   const page: Handler = (_request, response) => {
@@ -67,5 +52,19 @@ export function documentationHandlers(version: string): Record<string, Handler> 
     '/docs': page,
     '/docs/start.js': (_request, response) => send(response, 'text/javascript; charset=utf-8', START),
     ...Object.fromEntries(Object.entries(ASSETS).map(([name, type]) => [`/docs/${name}`, sendAsset(name, type)])),
+  };
+}
+
+function send(response: ServerResponse, contentType: string, body: string | Buffer): void {
+  response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function sendAsset(name: string, contentType: string): Handler {
+  return async (_request, response) => {
+    const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+    const body = await readFile(join(folder, name));
+    response.setHeader('Cache-Control', `public, max-age=${DAY_SECONDS}`);
+    send(response, contentType, body);
   };
 }

@@ -1,17 +1,24 @@
-// GET /v2/parse/formats: the kinds of file that are read, as the public SDKs ask for them.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+// GET /v2/parse/formats: lists the supported file formats, because the public SDKs request this list.
 import { FORMATS, type FormatRow } from '#shared/contract/formats.ts';
-import { sendJson } from '../answer.ts';
+import type { Handler } from '../app.ts';
 import { authenticate } from '../auth/bearer.ts';
 import type { KeySource } from '../auth/keys.ts';
+import { sendJson } from '../responses/json.ts';
 
-/** One entry a kind of file; extensions that mean the same kind share it. */
-export function listFormats(): object {
-  const kinds = Map.groupBy<string, FormatRow>(FORMATS, (row) => row.label);
+export function formatsHandler(keys: KeySource): Handler {
+  return (request, response) => {
+    authenticate(request, keys);
+    sendJson(response, 200, listFormats());
+  };
+}
+
+/** One entry for each format. Extensions of the same format share an entry. */
+function listFormats(): object {
+  const formats = Map.groupBy<string, FormatRow>(FORMATS, (row) => row.label);
   return {
     success: true,
     data: {
-      formats: [...kinds].map(([label, rows]) => ({
+      formats: [...formats].map(([label, rows]) => ({
         format: rows[0]?.extension.slice(1),
         kind: 'document',
         label,
@@ -20,12 +27,5 @@ export function listFormats(): object {
         available: true,
       })),
     },
-  };
-}
-
-export function formatsHandler(keys: KeySource): (request: IncomingMessage, response: ServerResponse) => void {
-  return (request, response) => {
-    authenticate(request, keys);
-    sendJson(response, 200, listFormats());
   };
 }

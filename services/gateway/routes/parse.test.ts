@@ -1,4 +1,4 @@
-// A parse from the checks to the charge: their order, the stages on the bus, what is kept, what is let go, and who is told what.
+// Tests a parse from the checks to the charge: order of checks, stages on the bus, stored payloads, limits, logs and audit events.
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
@@ -7,7 +7,9 @@ import type { PayloadRef, PayloadStore } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { Job } from '#shared/contract/jobs.ts';
 import { BOUNDARY, errorBody, parse, send, successData } from '#test/harness/client.ts';
-import type { TeamClaims } from '../limits/lease.ts';
+import type { TeamClaims } from '../limits/slots.ts';
+import { claimsKey } from '../limits/team-claims.ts';
+import { until, useFakeClock } from '../testing/clock.ts';
 import { type Converter, echo, startTestGateway, type TestGateway } from '../testing/harness.ts';
 
 const html = '<!doctype html><title>x</title><p>Hello';
@@ -28,8 +30,8 @@ const log = pino(
   }),
 );
 
-/** Watches what is put and let go. */
-function watchStore(store: PayloadStore): void {
+/** Tracks the payloads that are in the store. */
+function trackPayloads(store: PayloadStore): void {
   const { put, delete: remove } = store;
   store.put = async (source, options) => {
     const ref = await put.call(store, source, options);
@@ -51,7 +53,7 @@ before(async () => {
       return converter(job, bytes, delivery);
     },
   });
-  watchStore(gateway.transport.payloads);
+  trackPayloads(gateway.transport.payloads);
 });
 after(() => gateway.stop());
 
@@ -61,12 +63,9 @@ function reset(next: Converter = echo): void {
   events.length = 0;
 }
 
-async function settled(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 200 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.ok(condition());
-}
+const storeIsEmpty = (): Promise<void> => until(() => stored.size === 0, 'the store is empty');
 
-test('stages run in their order with what each needs, and every payload is let go', async () => {
+test('runs convert, redact and enrich in this order with the options of each, and deletes every payload', async () => {
   reset((job, bytes) => {
     if (job.kind === 'convert')
       return {
@@ -93,14 +92,14 @@ test('stages run in their order with what each needs, and every payload is let g
   const answer = await parse(gateway, { file: `%PDF-1.7\n${' '.repeat(600_000)}`, fileName: 'a.pdf', options });
   const data = successData(answer);
   assert.deepEqual(
-    seen.map((one) => [one.job.kind, one.bytes.byteLength > 300_000]),
+    seen.map(({ job, bytes }) => [job.kind, bytes.byteLength > 300_000]),
     [
       ['convert', true],
       ['redact', true],
       ['enrich', true],
     ],
   );
-  const [convert, , enrich] = seen.map((one) => one.job);
+  const [convert, , enrich] = seen.map(({ job }) => job);
   assert.ok(convert?.kind === 'convert' && enrich?.kind === 'enrich');
   assert.deepEqual(convert.options.fields, ['pages', 'markdown']);
   assert.deepEqual([enrich.drop, enrich.summary, enrich.json], [['markdown'], true, { prompt: 'p' }]);
@@ -112,44 +111,44 @@ test('stages run in their order with what each needs, and every payload is let g
   assert.equal(stored.size, 0);
 });
 
-test('a large record streams through, and only what was asked for is converted', async () => {
+test('streams a large record, and requests only the needed fields from the converter', async () => {
   reset(() => ({ head: { metadata: {}, warnings: [] }, fields: JSON.stringify({ markdown: 'ü'.repeat(5_000_000) }) }));
   const data = successData(
     await parse(gateway, { file: big, fileName: 'a.html', options: { parsers: [{ type: 'pdf', pages: true }] } }),
   );
   assert.equal(data.markdown?.length, 5_000_000);
   const job = seen[0]?.job;
-  assert.deepEqual(job?.kind === 'convert' && job.options.fields, ['markdown'], 'pages are of PDFs');
-  await settled(() => stored.size === 0);
+  assert.deepEqual(job?.kind === 'convert' && job.options.fields, ['markdown'], 'only PDFs have pages');
+  await storeIsEmpty();
 });
 
-test('zero data retention keeps jobs and payloads off disks, also where options come last', async () => {
+test('keeps jobs and payloads of zero data retention in memory, with the options before or after the file', async () => {
   for (const fileFirst of [false, true]) {
     reset(() => ({ head: { metadata: {}, warnings: [] }, fields: JSON.stringify({ markdown: 'y'.repeat(400_000) }) }));
-    const kinds: boolean[] = [];
+    const volatile: boolean[] = [];
     const put = gateway.transport.payloads.put;
     gateway.transport.payloads.put = (source, options) => {
-      kinds.push(options.volatile);
+      volatile.push(options.volatile);
       return put(source, options);
     };
     successData(
       await parse(gateway, { file: big, fileName: 'a.html', options: { zeroDataRetention: true }, fileFirst }),
     );
     gateway.transport.payloads.put = put;
-    assert.deepEqual(kinds, [true, true]);
+    assert.deepEqual(volatile, [true, true]);
     assert.equal(seen[0]?.volatile, true);
   }
 });
 
-test('checks come in their order: key, permission, credits, rate, then the body', async () => {
+test('checks key, permission, credits, rate and then the body', async () => {
   reset();
   const nothing = { body: 'not multipart', headers: { 'content-type': 'text/plain' } };
   const forbidden = await gateway.makeKey({ allow: [], credits: 0, rate: 1 });
   errorBody(await send(gateway, { ...nothing, key: forbidden }), 403, 'FORBIDDEN');
-  const broke = await gateway.makeKey({ credits: 0, rate: 1 });
+  const noCredits = await gateway.makeKey({ credits: 0, rate: 1 });
   for (let i = 0; i < 2; i++)
     assert.equal(
-      errorBody(await send(gateway, { ...nothing, key: broke }), 402, 'PAYMENT_REQUIRED').error,
+      errorBody(await send(gateway, { ...nothing, key: noCredits }), 402, 'PAYMENT_REQUIRED').error,
       'Payment Required: Insufficient credits',
     );
   const slow = await gateway.makeKey({ rate: 1, credits: 5 });
@@ -170,11 +169,11 @@ test('checks come in their order: key, permission, credits, rate, then the body'
       403,
       'FORBIDDEN',
     );
-  await settled(() => stored.size === 0);
+  await storeIsEmpty();
   assert.equal(seen.length, 0);
 });
 
-test('only success is charged, and the last credit is the last', async () => {
+test('charges only a success, and returns 402 after the last credit', async () => {
   const key = await gateway.makeKey({ credits: 2 });
   const file = { file: html, fileName: 'a.html', key };
   reset(() => {
@@ -186,47 +185,55 @@ test('only success is charged, and the last credit is the last', async () => {
   errorBody(await parse(gateway, file), 402, 'PAYMENT_REQUIRED');
 });
 
-test('concurrency: one works, one waits and is told so, one is refused', async () => {
+test('concurrency: one request runs, one waits and reports its wait, one is rejected', async (t) => {
   const release = Promise.withResolvers<void>();
   reset(async () => {
     await release.promise;
     return { head: { metadata: {}, warnings: [] }, fields: '{}' };
   });
   const key = await gateway.makeKey({ concurrency: 1, queue: 1, team: 'queued' });
+  const clock = useFakeClock(t);
   const file = { file: html, fileName: 'a.html', key };
   const first = parse(gateway, file);
-  await settled(() => seen.length === 1);
+  await until(() => seen.length === 1);
   const second = parse(gateway, file);
-  const waiting = async () =>
-    ((await gateway.transport.state.get(`claims.${Buffer.from('queued').toString('hex')}`)) as TeamClaims | undefined)
-      ?.waiting.length;
-  while ((await waiting()) !== 1) await new Promise((resolve) => setTimeout(resolve, 20));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await until(async () => {
+    const claims = (await gateway.transport.state.get(claimsKey('queued'))) as TeamClaims | undefined;
+    return claims?.waiting.length === 1;
+  });
+  await clock.advance(500);
   assert.equal((await gateway.transport.bus.depth('html')).running, 1);
   const third = await parse(gateway, file);
   assert.match(errorBody(third, 429, 'CONCURRENCY_LIMIT_REACHED').error, /^Concurrency limit reached/);
   assert.ok(Number(third.headers['retry-after']) >= 1);
   release.resolve();
   assert.equal(successData(await first).metadata.concurrencyLimited, false);
-  const waited = successData(await second).metadata;
-  assert.equal(waited.concurrencyLimited, true);
-  assert.ok((waited.concurrencyQueueDurationMs ?? 0) >= 90);
+  const queued = successData(await second).metadata;
+  assert.equal(queued.concurrencyLimited, true);
+  assert.equal(queued.concurrencyQueueDurationMs, 500);
 });
 
-test('a timeout is a 408 in the documented words, and the work is told to stop', async () => {
+const TIMEOUT = 5_000;
+/** Milliseconds after the timeout by which the response must be sent. */
+const GRACE = 250;
+
+test('returns 408 at the timeout and cancels the job', async (t) => {
   const stopped = Promise.withResolvers<void>();
   reset(async (_job, _bytes, delivery) => {
     await new Promise((resolve) => delivery.signal.addEventListener('abort', resolve));
     stopped.resolve();
     throw new ParseError('UNKNOWN_ERROR');
   });
-  const answer = await parse(gateway, { file: big, fileName: 'a.html', options: { timeout: 150 } });
-  assert.match(errorBody(answer, 408, 'REQUEST_TIMEOUT').error, /^Request Timeout/);
+  const clock = useFakeClock(t);
+  const answer = parse(gateway, { file: big, fileName: 'a.html', options: { timeout: TIMEOUT } });
+  await until(() => seen.length === 1);
+  await clock.advance(TIMEOUT + GRACE);
+  assert.match(errorBody(await answer, 408, 'REQUEST_TIMEOUT').error, /^Request Timeout/);
   await stopped.promise;
-  await settled(() => stored.size === 0);
+  await storeIsEmpty();
 });
 
-test('a client that leaves stops its work, frees its place and is charged nothing', async () => {
+test('a client disconnect cancels the job, frees the slot and charges nothing', async () => {
   const stopped = Promise.withResolvers<void>();
   reset(async (_job, _bytes, delivery) => {
     await new Promise((resolve) => delivery.signal.addEventListener('abort', resolve));
@@ -234,61 +241,70 @@ test('a client that leaves stops its work, frees its place and is charged nothin
     throw new ParseError('UNKNOWN_ERROR');
   });
   const key = await gateway.makeKey({ concurrency: 1, queue: 0, credits: 1, allow: ['parse', 'audit'] });
-  const leaving = new AbortController();
-  const left = parse(gateway, { file: big, fileName: 'a.html', key, signal: leaving.signal });
-  await settled(() => seen.length === 1);
-  leaving.abort();
-  await assert.rejects(left);
+  const client = new AbortController();
+  const answer = parse(gateway, { file: big, fileName: 'a.html', key, signal: client.signal });
+  await until(() => seen.length === 1);
+  client.abort();
+  await assert.rejects(answer);
   await stopped.promise;
-  await settled(() => events.some((event) => event.msg === 'audit'));
+  await until(() => events.some((event) => event.msg === 'audit'));
   const { audit } = events.find((event) => event.msg === 'audit') as { audit: { outcome: string } };
   assert.equal(audit.outcome, 'cancelled');
-  await settled(() => stored.size === 0);
+  await storeIsEmpty();
   reset();
   successData(await parse(gateway, { file: html, fileName: 'a.html', key }));
 });
 
-test('a schema that is none is 422, also before the file is there; a model that is missing is 400', async () => {
+test('returns 422 for an invalid schema before the file has arrived', async () => {
   reset();
-  const bad = { formats: [{ type: 'json', schema: { type: 'nonsense' } }] };
-  const body = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="options"\r\n\r\n${JSON.stringify(bad)}\r\n--${BOUNDARY}\r\n`;
-  const early = async function* () {
-    yield Buffer.from(body);
-    await new Promise((resolve) => setTimeout(resolve, 10_000).unref());
+  const options = { formats: [{ type: 'json', schema: { type: 'nonsense' } }] };
+  const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="options"\r\n\r\n${JSON.stringify(options)}\r\n--${BOUNDARY}\r\n`;
+  const answered = Promise.withResolvers<void>();
+  const withoutFile = async function* () {
+    yield Buffer.from(part);
+    await answered.promise;
   };
   const answer = await send(gateway, {
-    body: early(),
+    body: withoutFile(),
     headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
-    patienceMs: 5_000,
   });
+  answered.resolve();
   errorBody(answer, 422, 'SCHEMA_INVALID');
-  const without = await startTestGateway();
-  const ask = (schema: object) =>
-    parse(without, { file: html, fileName: 'a.html', options: { formats: [{ type: 'json', schema }] } });
-  errorBody(await ask({ type: 'object', properties: { a: { type: 'string', pattern: '(' } } }), 422, 'SCHEMA_INVALID');
+});
+
+test('returns 422 for an invalid schema, and 400 for a valid one if no model is configured', async (t) => {
+  const own = await startTestGateway();
+  t.after(() => own.stop());
+  const request = (schema: object) =>
+    parse(own, { file: html, fileName: 'a.html', options: { formats: [{ type: 'json', schema }] } });
+  const invalidPattern = { type: 'object', properties: { a: { type: 'string', pattern: '(' } } };
+  errorBody(await request(invalidPattern), 422, 'SCHEMA_INVALID');
   errorBody(
-    await ask({ $schema: 'http://json-schema.org/draft-07/schema#', $id: 'x', type: 'object' }),
+    await request({ $schema: 'http://json-schema.org/draft-07/schema#', $id: 'x', type: 'object' }),
     400,
     'MODEL_NOT_CONFIGURED',
   );
-  errorBody(await ask({ $schema: 'urn:other' }), 422, 'SCHEMA_INVALID');
-  await without.stop();
+  errorBody(await request({ $schema: 'urn:other' }), 422, 'SCHEMA_INVALID');
 });
 
-test('a queue nobody serves is a 503 that says when to come back', async () => {
-  const alone = await startTestGateway({ queues: [] });
-  const answer = await parse(alone, { file: html, fileName: 'a.html', options: { timeout: 200 } });
-  errorBody(answer, 503, 'SERVICE_UNAVAILABLE');
-  assert.ok(Number(answer.headers['retry-after']) >= 1);
-  await alone.stop();
+test('returns 503 with Retry-After if no worker serves the queue', async (t) => {
+  const own = await startTestGateway({ queues: [] });
+  t.after(() => own.stop());
+  const clock = useFakeClock(t);
+  const answer = parse(own, { file: html, fileName: 'a.html', options: { timeout: TIMEOUT } });
+  await until(async () => (await own.transport.bus.depth('html')).pending === 1);
+  await clock.advance(TIMEOUT + GRACE);
+  const rejected = await answer;
+  errorBody(rejected, 503, 'SERVICE_UNAVAILABLE');
+  assert.ok(Number(rejected.headers['retry-after']) >= 1);
 });
 
-test('logs and audit events hold who and how much, and no word of the document', async () => {
+test('logs and audit events contain key, team and sizes, but neither content nor file names nor key values', async () => {
   reset();
   const key = await gateway.makeKey({ team: 'blue', allow: ['parse', 'audit'] });
   const options = { auditMetadata: { username: 'ada' }, origin: 'test' };
   successData(await parse(gateway, { file: html, fileName: 'secret-name.html', options, key }));
-  await settled(() => events.some((event) => event.msg === 'request'));
+  await until(() => events.some((event) => event.msg === 'request'));
   const { audit } = events.find((event) => event.msg === 'audit') as { audit: Record<string, unknown> };
   assert.equal(audit.username, 'ada');
   assert.equal(audit.team, 'blue');
@@ -300,6 +316,6 @@ test('logs and audit events hold who and how much, and no word of the document',
   assert.equal(
     events.some((event) => event.msg === 'audit'),
     false,
-    'without the permission there is no event',
+    'a key without the permission writes no event',
   );
 });

@@ -1,6 +1,6 @@
-// POST /v2/parse: the checks in their order, the upload, the pipeline, the answer.
+// Handles POST /v2/parse: checks the request, receives the upload, runs the pipeline, sends the response and cleans up.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BusUnavailableError, DeadlineError, type Transport } from '#shared/bus/bus.ts';
+import { type Bus, BusUnavailableError, DeadlineError, type Transport } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
 import { AFTER_DEADLINE_MS, finishesBy, waitForCleanup, withDeadline } from '#shared/runtime/bounded-wait.ts';
@@ -8,48 +8,55 @@ import { describeCause } from '#shared/runtime/cause.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { creditsCharged, limitRefusals, uploadedBytes } from '#shared/runtime/metrics.ts';
-import { deletePayload, type JobPayload, openPayload } from '#shared/runtime/payload.ts';
+import { deletePayload, openPayload } from '#shared/runtime/payload.ts';
 import { inSpan } from '#shared/runtime/traces.ts';
-import { holdAnswer, inviteBody, isCancelled, sendAnswer, toParseError } from '../answer.ts';
-import { auditParse, type ParseFacts } from '../audit.ts';
+import type { Handler } from '../app.ts';
+import { type AuditTrail, auditParse, type ParseFacts } from '../audit.ts';
 import { authenticate, requirePermission } from '../auth/bearer.ts';
 import type { Key, KeySource } from '../auth/keys.ts';
 import { contextOf, type RequestContext } from '../context.ts';
-import { admit } from '../limits/admission.ts';
-import type { Concurrency } from '../limits/concurrency.ts';
+import type { ConcurrencyLimiter } from '../limits/concurrency.ts';
 import { type CreditHold, parseCost } from '../limits/credits.ts';
-import { runPipeline } from '../pipeline.ts';
-import { assembleMetadata, writeAnswer } from '../record.ts';
+import { checkPlan } from '../limits/plan.ts';
+import { type ParsedRecord, runPipeline } from '../pipeline.ts';
+import { isCancelled, sendContinue, toParseError } from '../responses/error.ts';
+import { type BufferedBody, bufferBody, sendBody } from '../responses/json.ts';
+import { buildMetadata, writeRecord } from '../responses/record.ts';
 import { checkSchema } from '../schema-check.ts';
-import type { PumpLimits } from '../upload/pump.ts';
 import { receiveUpload, type Upload } from '../upload/receive.ts';
+import type { UploadLimits } from '../upload/request-body.ts';
 
-export interface ParseRoute {
+export interface ParseDependencies {
   config: Pick<Config, 'llm'>;
   log: Logger;
   transport: Transport;
   keys: KeySource;
-  concurrency: Concurrency;
-  /** For tests; REQUEST_LIMITS otherwise. */
-  uploadLimits?: Partial<PumpLimits>;
+  concurrency: ConcurrencyLimiter;
+  /** For tests. The default is REQUEST_LIMITS. */
+  uploadLimits?: Partial<UploadLimits>;
 }
 
-/** How long a request waits for the checks before its body is read: a bus that works takes a few milliseconds. */
-const HEAD_START_MS = 100;
-
-/** A request whose key is known. */
-interface Work {
-  key: Key;
+/** One parse request while it is processed. */
+interface ParseRequest {
+  request: IncomingMessage;
+  response: ServerResponse;
+  context: RequestContext;
   facts: ParseFacts;
-  /** The checks of its plan. */
-  admission: Promise<CreditHold>;
-  /** Milliseconds waited for them before the body; they count against the request's timeout. */
-  checksMs: number;
-  /** What must be put back after the request, and the answer to an error waits for only briefly. */
-  tidying: Promise<unknown>[];
+  /** Called after the response or the error, all at the same time. */
+  cleanup: (() => Promise<unknown>)[];
 }
 
-const LIMIT_CODES: Partial<Record<ParseError['code'], string>> = {
+/** The plan check of a request. It may still run while the body is received. */
+interface PlanCheck {
+  credit: Promise<CreditHold>;
+  /** Milliseconds from the start of the request to the start of its body. They count against the request's timeout. */
+  elapsedMs: number;
+}
+
+/** How long the body waits for the plan check, in milliseconds. The check takes a few milliseconds while the bus is connected. */
+const PLAN_CHECK_WAIT_MS = 100;
+
+const LIMIT_REASONS: Partial<Record<ParseError['code'], string>> = {
   PAYMENT_REQUIRED: 'credits',
   RATE_LIMIT_EXCEEDED: 'rate',
   CONCURRENCY_LIMIT_REACHED: 'concurrency',
@@ -57,163 +64,204 @@ const LIMIT_CODES: Partial<Record<ParseError['code'], string>> = {
   DOCUMENT_TOO_COMPLEX: 'document',
 };
 
-/** What of the options the key or this server refuses. @throws ParseError 403, 422, 400 */
-function acceptOptions(options: ParseOptions, key: Key, config: Pick<Config, 'llm'>): void {
+/** The handler throws ParseError or CancelledError; the app answers both. */
+export function parseHandler(deps: ParseDependencies): Handler {
+  const { log, transport } = deps;
+  // Audit events are written at level info, whatever LOG_LEVEL is.
+  const auditLog = log.level === 'silent' ? log : log.child({}, { level: 'info' });
+  const trail: AuditTrail = { log: auditLog, events: transport.events };
+  return async (request, response) => {
+    const parse: ParseRequest = { request, response, context: contextOf(response), facts: {}, cleanup: [] };
+    let outcome = 'success';
+    try {
+      await handleParse(deps, parse);
+    } catch (error) {
+      outcome = recordFailure(error);
+      throw error;
+    } finally {
+      await cleanUp(parse, outcome);
+      auditParse(trail, parse.context, parse.facts, outcome);
+    }
+  };
+}
+
+/** The steps of a request. Their order is part of the interface (docs/api.md, "Order of checks"). */
+async function handleParse(deps: ParseDependencies, parse: ParseRequest): Promise<void> {
+  const key = authenticate(parse.request, deps.keys);
+  parse.context.key = key;
+  requirePermission(key, 'parse');
+  const planCheck = await startPlanCheck(deps, parse, key);
+  const upload = await inSpan('receive upload', {}, () => receive(deps, parse, key, planCheck));
+  const deadline = Date.now() + upload.options.timeoutMs - planCheck.elapsedMs;
+  const credit = await withDeadline(planCheck.credit, deadline, () => timeoutError(deps.transport.bus));
+  const record = await convert(deps, parse, key, upload, deadline);
+  const creditsUsed = costOf(upload, record);
+  const body = await buildResponse(deps, parse, upload, record, creditsUsed, deadline);
+  await charge(deps, parse, credit, creditsUsed, deadline);
+  await sendBody(parse.response, body, parse.context.signal);
+}
+
+/**
+ * Checks credits, rate and queue of the key, and waits for the result for a moment. If the bus does not answer by then,
+ * the check goes on while the body is received.
+ * @throws ParseError 402, 429; BusUnavailableError
+ */
+async function startPlanCheck(
+  { transport, concurrency }: ParseDependencies,
+  { context, cleanup }: ParseRequest,
+  key: Key,
+): Promise<PlanCheck> {
+  const credit = checkPlan({ state: transport.state, concurrency }, key, context.uniqueId);
+  cleanup.push(() =>
+    credit.then(
+      (hold) => hold.release(),
+      () => undefined,
+    ),
+  );
+  await finishesBy(credit, Date.now() + PLAN_CHECK_WAIT_MS);
+  return { credit, elapsedMs: Date.now() - context.startedAt };
+}
+
+/**
+ * Receives the upload. A failed plan check ends it early. So does the request's timeout if the bus does not answer:
+ * the request cannot succeed then, so the client need not send the rest.
+ */
+async function receive(
+  { config, transport, uploadLimits }: ParseDependencies,
+  { request, response, context, facts, cleanup }: ParseRequest,
+  key: Key,
+  { credit }: PlanCheck,
+): Promise<Upload> {
+  const rejection = new AbortController();
+  let planChecked = false;
+  credit.then(
+    () => (planChecked = true),
+    (error: unknown) => rejection.abort(error),
+  );
+  const onTimeout = (): void => {
+    if (!planChecked || !transport.bus.connected()) rejection.abort(timeoutError(transport.bus));
+  };
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const upload = await receiveUpload(request, {
+      payloads: transport.payloads,
+      volatileBeforeOptions: key.allow.includes('zdr'),
+      onHeadersAccepted: () => sendContinue(request, response),
+      checkOptions: (options) => {
+        facts.options = options;
+        checkOptions(options, key, config);
+        timer = setTimeout(onTimeout, Math.max(0, context.startedAt + options.timeoutMs - Date.now()));
+      },
+      reject: rejection.signal,
+      ...(uploadLimits ? { limits: uploadLimits } : {}),
+    });
+    cleanup.push(() => deletePayload(transport.payloads, upload.payload));
+    facts.upload = upload;
+    facts.uploadMs = Date.now() - context.startedAt;
+    uploadedBytes.inc(upload.bytes);
+    return upload;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Rejects options that the key or this server does not support. @throws ParseError 403, 422, 400 */
+function checkOptions(options: ParseOptions, key: Key, config: Pick<Config, 'llm'>): void {
   if (options.zeroDataRetention) requirePermission(key, 'zdr');
   if (options.json?.schema) checkSchema(options.json.schema);
   if (options.json && !config.llm)
     throw new ParseError(
       'MODEL_NOT_CONFIGURED',
-      'The `json` format needs a language model, and none is configured on this server (LLM_BASE_URL, LLM_MODEL); ask for `markdown` instead',
+      'The `json` format needs a language model, and this server has none (LLM_BASE_URL, LLM_MODEL); request `markdown` instead',
     );
 }
 
-/** The handler. @throws ParseError for whoever answers errors; CancelledError where the client left */
-export function parseHandler(route: ParseRoute): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const { transport, log } = route;
-  // Whoever has audit on is owed each event, whatever else is logged.
-  const trail = { log: log.level === 'silent' ? log : log.child({}, { level: 'info' }), events: transport.events };
-  /** The deadline came while the bus was asked: whether it is away, or had too little time, decides what the caller reads. */
-  const late = (): Error =>
-    transport.bus.connected()
-      ? new DeadlineError('the message bus did not answer by the deadline')
-      : new BusUnavailableError('the message bus is away');
+/** Waits for a concurrency slot, runs the pipeline, and releases the slot. */
+async function convert(
+  { transport, concurrency }: ParseDependencies,
+  { context, facts, cleanup }: ParseRequest,
+  key: Key,
+  upload: Upload,
+  deadline: number,
+): Promise<ParsedRecord> {
+  const { signal } = context;
+  const slot = await inSpan('wait for slot', {}, () =>
+    concurrency.acquire(key, { id: context.uniqueId, deadline, signal }),
+  ).catch((error: unknown) => {
+    throw error instanceof DeadlineError ? timeoutError(transport.bus) : error;
+  });
+  cleanup.push(() => slot.release());
+  facts.queuedMs = slot.queuedMs;
+  const record = await runPipeline(upload, { transport, requestId: context.id, deadline, signal });
+  cleanup.push(() => deletePayload(transport.payloads, record.fields));
+  // Release the slot before the response, because the client may send its next request as soon as it has the response.
+  await waitForCleanup(slot.release());
+  return record;
+}
 
-  /** Takes the body in. Where the bus is away, the request's timeout runs from its start: there is nobody to wait for. */
-  const receive = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    context: RequestContext,
-    { key, facts, admission }: Work,
-  ): Promise<Upload> => {
-    const refusal = Promise.withResolvers<never>();
-    refusal.promise.catch(() => undefined);
-    admission.catch(refusal.reject);
-    let admitted = false;
-    void admission.then(() => (admitted = true)).catch(() => undefined);
-    let watch: NodeJS.Timeout | undefined;
-    try {
-      return await receiveUpload(request, {
-        payloads: transport.payloads,
-        invite: () => inviteBody(request, response),
-        volatileUntilKnown: key.allow.includes('zdr'),
-        accept: (options) => {
-          facts.options = options;
-          acceptOptions(options, key, route.config);
-          const left = context.startedAt + options.timeoutMs - Date.now();
-          watch = setTimeout(
-            () => {
-              if (!admitted || !transport.bus.connected()) refusal.reject(late());
-            },
-            Math.max(0, left),
-          );
-        },
-        refusal: refusal.promise,
-        ...(route.uploadLimits ? { limits: route.uploadLimits } : {}),
-      });
-    } finally {
-      clearTimeout(watch);
-    }
-  };
+function costOf({ format, options }: Upload, { head }: ParsedRecord): number {
+  const { numPages } = head.metadata;
+  const pdfPages = format.service === 'pdf' && typeof numPages === 'number' ? numPages : undefined;
+  return parseCost({ pdfPages, json: options.json !== undefined });
+}
 
-  const convert = async (upload: Upload, work: Work, deadline: number, context: RequestContext) => {
-    const { signal } = context;
-    const asked = { id: context.claim, deadline, signal };
-    const place = await inSpan('wait for a place', {}, () => route.concurrency.take(work.key, asked)).catch(
-      (error: unknown) => {
-        throw error instanceof DeadlineError ? late() : error;
-      },
+/** Reads the start of the response body before anything is charged or sent. */
+async function buildResponse(
+  { transport }: ParseDependencies,
+  { context, facts }: ParseRequest,
+  upload: Upload,
+  { head, fields }: ParsedRecord,
+  creditsUsed: number,
+  deadline: number,
+): Promise<BufferedBody> {
+  const metadata = buildMetadata(head.metadata, {
+    fileName: upload.fileName,
+    contentType: upload.format.contentType,
+    creditsUsed,
+    requestId: context.id,
+    queuedMs: facts.queuedMs,
+  });
+  const onTimeout = (): Error => timeoutError(transport.bus);
+  const json = await withDeadline(openPayload(transport.payloads, fields, { until: deadline }), deadline, onTimeout);
+  return withDeadline(bufferBody(writeRecord(json, { metadata, warnings: head.warnings })), deadline, onTimeout);
+}
+
+/** Charges the credits. At the deadline the response is ready and must be sent, so a charge that takes longer is finished afterwards. */
+async function charge(
+  { log }: ParseDependencies,
+  { context, facts }: ParseRequest,
+  credit: CreditHold,
+  creditsUsed: number,
+  deadline: number,
+): Promise<void> {
+  const charged = credit.charge(creditsUsed);
+  if (!(await finishesBy(charged, deadline)))
+    charged.catch((error: unknown) =>
+      log.warn({ requestId: context.id, creditsUsed, cause: describeCause(error) }, 'credits were not charged'),
     );
-    try {
-      work.facts.queuedMs = place.waitedMs;
-      const record = await runPipeline(upload, { transport, requestId: context.id, deadline, signal });
-      // Who has the answer may send the next request at once, and finds this one's place free.
-      await waitForCleanup(place.release());
-      return record;
-    } catch (error) {
-      work.tidying.push(place.release());
-      throw error;
-    }
-  };
+  creditsCharged.inc(creditsUsed);
+  facts.creditsUsed = creditsUsed;
+}
 
-  const parse = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    context: RequestContext,
-    work: Work,
-  ): Promise<void> => {
-    const { facts, tidying } = work;
-    const upload = await inSpan('receive upload', {}, () => receive(request, response, context, work));
-    const deadline = Date.now() + upload.options.timeoutMs - work.checksMs;
-    facts.upload = upload;
-    facts.uploadMs = Date.now() - context.startedAt;
-    uploadedBytes.inc(upload.bytes);
-    let fields: JobPayload | undefined;
-    try {
-      const credit = await withDeadline(work.admission, deadline, late);
-      const record = await convert(upload, work, deadline, context);
-      fields = record.fields;
-      const { metadata, warnings } = record.head;
-      const pages =
-        upload.format.service === 'pdf' && typeof metadata.numPages === 'number' ? metadata.numPages : undefined;
-      const creditsUsed = parseCost({ pdfPages: pages, json: upload.options.json !== undefined });
-      const known = {
-        fileName: upload.fileName,
-        contentType: upload.format.contentType,
-        creditsUsed,
-        requestId: context.id,
-        queuedMs: facts.queuedMs,
-      };
-      const whole = { metadata: assembleMetadata(metadata, known), warnings };
-      const stored = await withDeadline(openPayload(transport.payloads, fields, { until: deadline }), deadline, late);
-      const answer = await withDeadline(holdAnswer(writeAnswer(stored, whole)), deadline, late);
-      const charge = credit.charge(creditsUsed);
-      // At the deadline the answer is there and owed: the account is then settled behind it.
-      if (!(await finishesBy(charge, deadline)))
-        charge.catch((error: unknown) =>
-          log.warn({ requestId: context.id, creditsUsed, cause: describeCause(error) }, 'credits were not charged'),
-        );
-      creditsCharged.inc(creditsUsed);
-      facts.creditsUsed = creditsUsed;
-      await sendAnswer(response, answer, context.signal);
-    } finally {
-      tidying.push(deletePayload(transport.payloads, upload.payload), deletePayload(transport.payloads, fields));
-    }
-  };
+/** The error for a deadline that passes while the bus does not answer. */
+function timeoutError(bus: Bus): Error {
+  return bus.connected()
+    ? new DeadlineError('the message bus did not answer before the deadline')
+    : new BusUnavailableError('the message bus is not connected');
+}
 
-  return async (request, response) => {
-    const context = contextOf(response);
-    const facts: ParseFacts = {};
-    const tidying: Promise<unknown>[] = [];
-    let outcome = 'success';
-    try {
-      const key = authenticate(request, route.keys);
-      context.key = key;
-      requirePermission(key, 'parse');
-      const admission = admit({ state: transport.state, concurrency: route.concurrency }, key, context.claim);
-      const settled = admission.then(
-        (credit) => () => credit.release(),
-        () => () => undefined,
-      );
-      try {
-        await finishesBy(admission, Date.now() + HEAD_START_MS);
-        const checksMs = Date.now() - context.startedAt;
-        await parse(request, response, context, { key, facts, admission, checksMs, tidying });
-      } finally {
-        tidying.push(settled.then((release) => release()));
-      }
-    } catch (error) {
-      const known = toParseError(error);
-      outcome = isCancelled(error) ? 'cancelled' : known.code;
-      const reason = LIMIT_CODES[known.code];
-      if (reason) limitRefusals.inc({ reason });
-      throw error;
-    } finally {
-      const tidied = Promise.allSettled(tidying);
-      // Where the bus is away there is nothing to wait for, and it may be so where the time ran out.
-      if (outcome === 'REQUEST_TIMEOUT') await waitForCleanup(tidied, AFTER_DEADLINE_MS);
-      else if (outcome !== 'SERVICE_UNAVAILABLE') await waitForCleanup(tidied);
-      auditParse(trail, context, facts, outcome);
-    }
-  };
+/** Counts the failure if a limit caused it. @returns the outcome for the audit event */
+function recordFailure(error: unknown): string {
+  const { code } = toParseError(error);
+  const reason = LIMIT_REASONS[code];
+  if (reason) limitRefusals.inc({ reason });
+  return isCancelled(error) ? 'cancelled' : code;
+}
+
+/** Releases what the request holds. The client waits for this, so the wait is short, and there is none if the bus is unavailable. */
+async function cleanUp({ cleanup }: ParseRequest, outcome: string): Promise<void> {
+  const released = Promise.allSettled(cleanup.map((release) => release()));
+  // The bus may be unavailable too if the time ran out.
+  if (outcome === 'REQUEST_TIMEOUT') await waitForCleanup(released, AFTER_DEADLINE_MS);
+  else if (outcome !== 'SERVICE_UNAVAILABLE') await waitForCleanup(released);
 }

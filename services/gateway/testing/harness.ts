@@ -1,4 +1,4 @@
-// A gateway on a real port over the in-memory bus with a small converter behind it, for the gateway's own tests.
+// Starts a gateway on a real port over the in-memory bus, with a synthetic converter behind it, for the gateway's own tests.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,16 +14,19 @@ import { readPayload, storeBytes } from '#shared/runtime/payload.ts';
 import { changeKeyFile } from '../auth/key-file.ts';
 import { makeKey, NEW_KEY_PLAN, type Plan, randomToken } from '../auth/keys.ts';
 import { type Gateway, type GatewayOptions, startGateway } from '../gateway.ts';
+import { until } from './clock.ts';
 
-/** What a test's converter gives back for a job. */
-export interface Converted {
+const CONVERTER_CONCURRENCY = 8;
+
+/** What a converter returns for a job. */
+interface Converted {
   head: RecordHead;
   /** JSON text of `RecordFields`. */
   fields: string | Uint8Array;
 }
 export type Converter = (job: Job, bytes: Uint8Array, delivery: Delivery) => Promise<Converted> | Converted;
 
-/** A converter that tells what it was given. */
+/** A converter that returns the job it received in the metadata, and the size of the file as Markdown. */
 export const echo: Converter = (job, bytes) => {
   const metadata =
     job.kind === 'convert' ? { title: job.fileName, job: JSON.stringify(job) } : 'metadata' in job ? job.metadata : {};
@@ -32,53 +35,18 @@ export const echo: Converter = (job, bytes) => {
   return { head: { metadata, warnings: [] }, fields: JSON.stringify({ markdown: `${bytes.byteLength} bytes` }) };
 };
 
-/** Serves a queue of the bus as a worker does, in this process. */
-export async function serve(
-  transport: Transport,
-  queue: QueueName,
-  converter: Converter,
-  concurrency = 8,
-): Promise<void> {
-  await transport.bus.serve(queue, {
-    concurrency,
-    handler: async (delivery): Promise<JobAnswer> => {
-      const { job, ref } = delivery.message.header as JobHeader;
-      const answer = (
-        outcome: JobOutcome,
-        rest: Partial<JobAnswer> = {},
-        header: Partial<AnswerHeader> = {},
-      ): JobAnswer => ({
-        header: { outcome, ...header } satisfies AnswerHeader,
-        body: new Uint8Array(0),
-        ...rest,
-      });
-      try {
-        const bytes = await readPayload(transport.payloads, ref ? { ref } : { inline: delivery.message.body });
-        const { head, fields } = await converter(job, bytes, delivery);
-        const payload = await storeBytes(transport.payloads, Buffer.from(fields), { volatile: delivery.volatile });
-        return 'ref' in payload
-          ? answer({ ok: true, reply: head }, {}, { ref: payload.ref })
-          : answer({ ok: true, reply: head }, { body: payload.inline });
-      } catch (error) {
-        const known = error instanceof ParseError ? error : new ParseError('UNKNOWN_ERROR');
-        return answer({ ok: false, error: known.toRecord() });
-      }
-    },
-  });
-}
-
 export interface TestGateway {
   gateway: Gateway;
   transport: Transport;
   url: string;
   key: string;
   keysFile: string;
-  /** A new key with this plan, counting at once. */
+  /** Creates a key with this plan and waits until the gateway accepts it. @returns its value */
   makeKey(plan: Partial<Plan>): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Starts it with `converter` behind every converter queue, pii and enrich. */
+/** Starts the gateway and serves `queues` (default: every converter, pii and enrich) with `converter`. */
 export async function startTestGateway(
   options: {
     converter?: Converter;
@@ -107,23 +75,22 @@ export async function startTestGateway(
     transport,
     ...(options.uploadLimits ? { uploadLimits: options.uploadLimits } : {}),
   });
-  const key = gateway.firstKey ?? '';
-  const known = async (token: string): Promise<boolean> => {
-    const answer = await fetch(`${gateway.url}/v2/parse/formats`, { headers: { authorization: `Bearer ${token}` } });
-    await answer.arrayBuffer();
-    return answer.status === 200;
+  const isAccepted = async (token: string): Promise<boolean> => {
+    const response = await fetch(`${gateway.url}/v2/parse/formats`, { headers: { authorization: `Bearer ${token}` } });
+    await response.arrayBuffer();
+    return response.status === 200;
   };
   return {
     gateway,
     transport,
     url: gateway.url,
-    key,
+    key: gateway.firstKey ?? '',
     keysFile,
     async makeKey(plan) {
       const token = randomToken();
-      const made = makeKey(token, { ...NEW_KEY_PLAN, ...plan });
-      await changeKeyFile(keysFile, (keys) => ({ keys: [...(keys ?? []), made], result: undefined }));
-      while (!(await known(token))) await new Promise((resolve) => setTimeout(resolve, 20));
+      const key = makeKey(token, { ...NEW_KEY_PLAN, ...plan });
+      await changeKeyFile(keysFile, (keys) => ({ keys: [...(keys ?? []), key], result: undefined }));
+      await until(() => isAccepted(token), 'the new key is accepted');
       return token;
     },
     async stop() {
@@ -132,4 +99,34 @@ export async function startTestGateway(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Serves a queue of the bus in this process, as a worker does. */
+async function serve(transport: Transport, queue: QueueName, converter: Converter): Promise<void> {
+  await transport.bus.serve(queue, {
+    concurrency: CONVERTER_CONCURRENCY,
+    handler: async (delivery): Promise<JobAnswer> => {
+      const { job, ref } = delivery.message.header as JobHeader;
+      const answer = (
+        outcome: JobOutcome,
+        rest: Partial<JobAnswer> = {},
+        header: Partial<AnswerHeader> = {},
+      ): JobAnswer => ({
+        header: { outcome, ...header } satisfies AnswerHeader,
+        body: new Uint8Array(0),
+        ...rest,
+      });
+      try {
+        const bytes = await readPayload(transport.payloads, ref ? { ref } : { inline: delivery.message.body });
+        const { head, fields } = await converter(job, bytes, delivery);
+        const payload = await storeBytes(transport.payloads, Buffer.from(fields), { volatile: delivery.volatile });
+        return 'ref' in payload
+          ? answer({ ok: true, reply: head }, {}, { ref: payload.ref })
+          : answer({ ok: true, reply: head }, { body: payload.inline });
+      } catch (error) {
+        const known = error instanceof ParseError ? error : new ParseError('UNKNOWN_ERROR');
+        return answer({ ok: false, error: known.toRecord() });
+      }
+    },
+  });
 }

@@ -1,47 +1,67 @@
-// Reads the bytes of the `options` part: bounded, strictly UTF-8, and never deeper than the parsers behind can bear.
+// Decodes the `options` part: limits its size and nesting depth, and accepts only valid UTF-8.
+import type { Readable } from 'node:stream';
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { type ParseOptions, readParseOptions } from '#shared/contract/options.ts';
 
-/** Deepest nesting of brackets outside strings. Linear; says nothing of validity. */
-export function jsonDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (inString) {
-      if (code === 0x5c) at++;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth);
-    else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return deepest;
-}
-
 const EXAMPLE = 'for example {"formats":["markdown"]}';
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
 
 /**
- * The options of a request from the bytes of their part.
+ * Reads the options from a field, which is a part without a file name.
+ * @param value as busboy returns it: base64 if the part names no charset, otherwise the decoded text
  * @throws ParseError BAD_REQUEST or PARSE_UNSUPPORTED_OPTIONS
  */
-export function decodeOptions(bytes: Uint8Array): ParseOptions {
+export function readOptionsField(value: string | undefined): ParseOptions {
+  if (value !== undefined && BASE64.test(value)) return decodeOptions(Buffer.from(value, 'base64'));
+  // busboy writes U+FFFD for bytes that are not valid in the charset of the part.
+  if (value === undefined || value.includes('\ufffd'))
+    throw new ParseError(
+      'BAD_REQUEST',
+      'Bad Request: the `options` part is not valid text in the charset that it names; send UTF-8',
+    );
+  return decodeOptions(Buffer.from(value, 'utf8'));
+}
+
+/**
+ * Reads the options from a part with a file name, as browsers send a Blob.
+ * @throws ParseError BAD_REQUEST or PARSE_UNSUPPORTED_OPTIONS
+ */
+export async function readOptionsStream(stream: Readable): Promise<ParseOptions> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    chunks.push(chunk);
+    if (size > REQUEST_LIMITS.optionsBytes) break;
+  }
+  return decodeOptions(Buffer.concat(chunks));
+}
+
+function decodeOptions(bytes: Uint8Array): ParseOptions {
   if (bytes.byteLength > REQUEST_LIMITS.optionsBytes)
     throw new ParseError(
       'BAD_REQUEST',
-      `Bad Request: the \`options\` part is larger than ${REQUEST_LIMITS.optionsBytes} bytes`,
+      `Bad Request: the \`options\` part is larger than ${REQUEST_LIMITS.optionsBytes} bytes; send less JSON`,
     );
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new ParseError('BAD_REQUEST', 'Bad Request: the `options` part is not valid UTF-8', { cause: error });
+    throw new ParseError('BAD_REQUEST', 'Bad Request: the `options` part is not valid UTF-8; send UTF-8', {
+      cause: error,
+    });
   }
   if (jsonDepth(text) > REQUEST_LIMITS.optionsDepth)
     throw new ParseError(
       'BAD_REQUEST',
-      `Bad Request: the \`options\` JSON is nested deeper than ${REQUEST_LIMITS.optionsDepth} levels`,
+      `Bad Request: the \`options\` JSON is nested deeper than ${REQUEST_LIMITS.optionsDepth} levels; send flatter JSON`,
     );
   let raw: unknown;
   try {
@@ -54,4 +74,21 @@ export function decodeOptions(bytes: Uint8Array): ParseOptions {
     );
   }
   return readParseOptions(raw);
+}
+
+/** Returns the deepest nesting of brackets outside strings, in linear time. The text need not be valid JSON. */
+function jsonDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === BACKSLASH) at++;
+      else if (code === QUOTE) inString = false;
+    } else if (code === QUOTE) inString = true;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) deepest = Math.max(deepest, ++depth);
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+  }
+  return deepest;
 }

@@ -1,4 +1,4 @@
-// Multipart bodies as clients really send them, and as hostile ones do: what is taken in, what is refused and with which words.
+// Tests multipart uploads as real clients and hostile clients send them: what is accepted, and which error a rejected upload gets.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -14,6 +14,7 @@ import {
   sendRaw,
   successData,
 } from '#test/harness/client.ts';
+import { until, useFakeClock } from '../testing/clock.ts';
 import { startTestGateway, type TestGateway } from '../testing/harness.ts';
 
 let gateway: TestGateway;
@@ -31,7 +32,7 @@ const options = (body: string | Uint8Array, contentType?: string): Part => ({
 });
 const job = (data: { metadata: Record<string, unknown> }) => JSON.parse(String(data.metadata.job));
 
-test('parts come in any order, options with or without a content type, or as a blob', async () => {
+test('accepts the parts in any order, and options with or without a content type or as a Blob', async () => {
   const wanted = JSON.stringify({ formats: ['html'], onlyMainContent: false, origin: 'Zoë' });
   for (const parts of [
     [options(wanted), file],
@@ -48,7 +49,7 @@ test('parts come in any order, options with or without a content type, or as a b
   }
 });
 
-test('unknown parts are ignored, and not without number', async () => {
+test('ignores unknown parts, but returns 400 for too many parts or a too long part name', async () => {
   const extra: Part = { name: 'note', body: 'x' };
   successData(await sendParts(gateway, [extra, file, { ...extra, fileName: 'x.bin' }]));
   const many = Array.from({ length: REQUEST_LIMITS.parts }, () => extra);
@@ -56,7 +57,7 @@ test('unknown parts are ignored, and not without number', async () => {
   errorBody(await sendParts(gateway, [{ name: 'n'.repeat(101), body: 'x' }, file]), 400, 'BAD_REQUEST');
 });
 
-test('a request without a usable file says so', async () => {
+test('returns 400 if the file is missing, empty or sent twice, or if the options are sent twice', async () => {
   for (const parts of [
     [],
     [options('{}')],
@@ -80,7 +81,7 @@ test('a request without a usable file says so', async () => {
   );
 });
 
-test('a body that is not valid multipart form-data is called that', async () => {
+test('returns 400 with a message about multipart form-data if the body is not valid multipart form-data', async () => {
   const { body } = multipart([file]);
   const attempts: [string | undefined, string | Uint8Array][] = [
     [undefined, body],
@@ -119,9 +120,9 @@ test('a body that is not valid multipart form-data is called that', async () => 
   assert.match(errorBody(await sendParts(gateway, [base64]), 400, 'BAD_REQUEST').error, /Content-Transfer-Encoding/);
 });
 
-test('options that cannot be read are refused before the file is', async () => {
+test('returns 400 with the reason for options that are not valid, before or after the file', async () => {
   const deep = `{"formats":${'['.repeat(100)}${']'.repeat(100)}}`;
-  for (const [text, words] of [
+  for (const [text, message] of [
     ['{', /not valid JSON/],
     ['', /not valid JSON/],
     ['[]', /must be a JSON object/],
@@ -136,17 +137,17 @@ test('options that cannot be read are refused before the file is', async () => {
       [file, options(text)],
       [{ ...options(text), fileName: 'o.json' }, file],
     ])
-      assert.match(errorBody(await sendParts(gateway, parts), 400, 'BAD_REQUEST').error, words);
+      assert.match(errorBody(await sendParts(gateway, parts), 400, 'BAD_REQUEST').error, message);
   }
   const details = errorBody(
     await parse(gateway, { file: html, fileName: 'a.html', options: { nope: 1, timeout: 0 } }),
     400,
     'BAD_REQUEST',
   ).details;
-  assert.deepEqual(details?.map((one) => one.path).sort(), ['nope', 'timeout']);
+  assert.deepEqual(details?.map((detail) => detail.path).sort(), ['nope', 'timeout']);
 });
 
-test('file names are shown as sent but for paths and controls, and never trusted', async () => {
+test('shows the file name without its path and control characters', async () => {
   const name = async (disposition: string): Promise<unknown> =>
     successData(
       await sendParts(gateway, [
@@ -167,7 +168,7 @@ test('file names are shown as sent but for paths and controls, and never trusted
   assert.match(long.error, /name is longer/);
 });
 
-test('without an extension the content type decides; without either the answer lists the kinds', async () => {
+test('uses the content type if the file has no extension, and lists the extensions if neither is known', async () => {
   assert.equal(
     successData(await sendParts(gateway, [{ ...file, fileName: 'report' }])).metadata.contentType,
     'text/html',
@@ -177,7 +178,7 @@ test('without an extension the content type decides; without either the answer l
   errorBody(await sendParts(gateway, [{ ...file, fileName: 'report.exe' }]), 400, 'UNSUPPORTED_FILE_TYPE');
 });
 
-test("the charset that the file's part names goes with the job", async () => {
+test('passes the charset parameter of the file part on to the converter', async () => {
   for (const contentType of [
     'text/html; charset=windows-1251',
     'text/html;charset="Windows-1251"',
@@ -197,20 +198,20 @@ test("the charset that the file's part names goes with the job", async () => {
   );
 });
 
-test('a body cut into single bytes is the same body', async () => {
+test('accepts a body that arrives byte by byte', async () => {
   const { body, contentType } = multipart([
     options('{"formats":["links"]}'),
     { ...file, contentType: 'text/html; charset=koi8-r' },
   ]);
-  const drip = async function* () {
+  const byteByByte = async function* () {
     for (const byte of body) yield Buffer.from([byte]);
   };
-  const data = successData(await send(gateway, { body: drip(), headers: { 'content-type': contentType } }));
+  const data = successData(await send(gateway, { body: byteByByte(), headers: { 'content-type': contentType } }));
   assert.equal(data.markdown, `${Buffer.byteLength(html)} bytes`);
   assert.equal(job(data).charset, 'koi8-r');
 });
 
-/** A multipart body with a file of `size` bytes that is never whole in memory. */
+/** A multipart body with a file of `size` bytes, generated in chunks. */
 async function* largeBody(size: number): AsyncGenerator<Buffer> {
   const chunk = Buffer.alloc(256 * 1024, 0x20);
   yield Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.html"\r\n\r\n`);
@@ -222,15 +223,33 @@ async function* largeBody(size: number): AsyncGenerator<Buffer> {
 }
 const multipartType = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
 
-test('a file of exactly the limit is taken, one byte more is refused while it streams', async () => {
-  const taken = await send(gateway, { body: largeBody(REQUEST_LIMITS.fileBytes), headers: multipartType });
-  assert.equal(successData(taken).markdown, `${REQUEST_LIMITS.fileBytes} bytes`);
-  const refused = await send(gateway, { body: largeBody(REQUEST_LIMITS.fileBytes + 1), headers: multipartType });
-  errorBody(refused, 413, 'PAYLOAD_TOO_LARGE');
-  assert.equal(refused.headers.connection, 'close');
+test('accepts a file of exactly the size limit, and returns 413 for one byte more', async () => {
+  const accepted = await send(gateway, { body: largeBody(REQUEST_LIMITS.fileBytes), headers: multipartType });
+  assert.equal(successData(accepted).markdown, `${REQUEST_LIMITS.fileBytes} bytes`);
+  const rejected = await send(gateway, { body: largeBody(REQUEST_LIMITS.fileBytes + 1), headers: multipartType });
+  errorBody(rejected, 413, 'PAYLOAD_TOO_LARGE');
+  assert.equal(rejected.headers.connection, 'close');
 });
 
-test('an endless upload is answered and cut, and a length that cannot fit is refused at once', async () => {
+/** `sendRaw` for connections that the gateway closes, so its time limit only ends a test that hangs. */
+const sendUntilClosed = (target: TestGateway, bytes: string | Uint8Array): Promise<string> =>
+  sendRaw(target, bytes, 3_600_000);
+
+const requestHead = (lines: readonly string[]): string =>
+  `POST /v2/parse HTTP/1.1\r\nHost: x\r\n${lines.join('\r\n')}\r\n\r\n`;
+
+/** A connection to the gateway that shows what it has received so far. */
+function openConnection(target: TestGateway) {
+  const socket = connect(target.gateway.port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(received)));
+  return { socket, received: () => received, closed };
+}
+
+test('returns 413 for an endless upload while it still arrives', async () => {
   let sent = 0;
   const endless = async function* () {
     for await (const chunk of largeBody(Number.MAX_SAFE_INTEGER)) {
@@ -239,57 +258,91 @@ test('an endless upload is answered and cut, and a length that cannot fit is ref
     }
   };
   errorBody(await send(gateway, { body: endless(), headers: multipartType }), 413, 'PAYLOAD_TOO_LARGE');
-  assert.ok(sent < 2 * REQUEST_LIMITS.fileBytes, `${sent} bytes were sent before the answer`);
-  const head = `POST /v2/parse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 99999999\r\nExpect: 100-continue\r\n\r\n`;
-  const reply = await sendRaw(gateway, head);
-  assert.match(reply, /^HTTP\/1\.1 413 /, 'no invitation to send what will be refused');
+  assert.ok(sent < 2 * REQUEST_LIMITS.fileBytes, `${sent} bytes were sent before the response`);
 });
 
-test('who asks before sending is invited once the checks are passed', async () => {
+test('returns 413 without "100 Continue" if the Content-Length is above the limit', async () => {
+  const head = requestHead([
+    `Authorization: Bearer ${gateway.key}`,
+    'Content-Type: multipart/form-data; boundary=x',
+    'Content-Length: 99999999',
+    'Expect: 100-continue',
+  ]);
+  assert.match(await sendUntilClosed(gateway, head), /^HTTP\/1\.1 413 /);
+});
+
+test('sends "100 Continue" only after the checks that need no body', async () => {
   const { body, contentType } = multipart([file]);
   const head = (key: string): string =>
-    `POST /v2/parse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
-  assert.match(await sendRaw(gateway, head('wrong-key')), /^HTTP\/1\.1 401 /);
-  const reply = await new Promise<string>((resolve) => {
-    let text = '';
-    const socket = connect(gateway.gateway.port, '127.0.0.1', () => socket.write(head(gateway.key)));
-    socket.on('data', (chunk) => {
-      text += chunk;
-      if (text === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write(body);
-    });
-    socket.on('close', () => resolve(text));
-  });
-  assert.match(reply, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
+    requestHead([
+      `Authorization: Bearer ${key}`,
+      `Content-Type: ${contentType}`,
+      `Content-Length: ${body.length}`,
+      'Expect: 100-continue',
+      'Connection: close',
+    ]);
+  assert.match(await sendUntilClosed(gateway, head('wrong-key')), /^HTTP\/1\.1 401 /);
+  const { socket, received, closed } = openConnection(gateway);
+  socket.write(head(gateway.key));
+  await until(() => received() === 'HTTP/1.1 100 Continue\r\n\r\n');
+  socket.write(body);
+  assert.match(await closed, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
 });
 
-test('a stalled upload is answered with 408 and cut, others are not hurt', async (t) => {
-  const hasty = await startTestGateway({ uploadLimits: { stallMs: 300 } });
-  t.after(() => hasty.stop());
+const STALL_MS = 300;
+const TIMEOUT_RESPONSE = /HTTP\/1\.1 408 [\s\S]*Connection: close[\s\S]*"error":"Request Timeout/;
+
+test('returns 408 for a stalled upload and closes its connection, while other uploads succeed', async (t) => {
+  const own = await startTestGateway({ uploadLimits: { stallMs: STALL_MS } });
+  t.after(() => own.stop());
+  const clock = useFakeClock(t);
   const { body, contentType } = multipart([file]);
-  const head = `POST /v2/parse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${hasty.key}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`;
-  const stalled = sendRaw(hasty, Buffer.concat([Buffer.from(head), body.subarray(0, 40)]));
-  successData(await sendParts(hasty, [file]));
-  assert.match(await stalled, /^HTTP\/1\.1 408 [\s\S]*Connection: close[\s\S]*"error":"Request Timeout/);
-  const large = multipart([{ ...file, body: html + ' '.repeat(2_000_000) }]).body;
-  const late = `${head.split('Content-Length')[0]}Content-Length: ${large.length + 1}\r\n\r\n`;
-  const reply = await sendRaw(hasty, Buffer.concat([Buffer.from(late), large]));
-  assert.match(reply, /^HTTP\/1\.1 408 /, 'the watch outlives times in which the store was the slow one');
+  const { socket, received, closed } = openConnection(own);
+  socket.write(
+    requestHead([
+      `Authorization: Bearer ${own.key}`,
+      `Content-Type: ${contentType}`,
+      `Content-Length: ${body.length}`,
+      'Expect: 100-continue',
+    ]),
+  );
+  // The stall timer starts when the gateway is ready for the body.
+  await until(() => received().includes('100 Continue'));
+  socket.write(body.subarray(0, 40));
+  successData(await sendParts(own, [file]));
+  await clock.advance(STALL_MS);
+  assert.match(await closed, TIMEOUT_RESPONSE);
 });
 
-test('broken chunked encoding and vanishing clients leave a gateway that answers', async () => {
-  const head = `POST /v2/parse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: ${multipartType['content-type']}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-  assert.match(await sendRaw(gateway, `${head}5\r\nhello\r\nZZZ\r\n`), /^HTTP\/1\.1 400 /);
-  await new Promise<void>((resolve) => {
-    const socket = connect(gateway.gateway.port, '127.0.0.1', () => {
-      socket.write(`${head}5\r\nhello\r\n`);
-      setTimeout(() => socket.resetAndDestroy(), 50);
-    });
-    socket.on('close', () => resolve());
-  });
+test('returns 408 for an upload that stalls after the store has slowed it down', async (t) => {
+  const own = await startTestGateway({ uploadLimits: { stallMs: STALL_MS } });
+  t.after(() => own.stop());
+  const { body } = multipart([{ ...file, body: html + ' '.repeat(2_000_000) }]);
+  const head = requestHead([
+    `Authorization: Bearer ${own.key}`,
+    `Content-Type: ${multipartType['content-type']}`,
+    `Content-Length: ${body.length + 1}`,
+  ]);
+  assert.match(await sendUntilClosed(own, Buffer.concat([Buffer.from(head), body])), TIMEOUT_RESPONSE);
+});
+
+test('keeps answering after a malformed chunked body and after a connection reset', async () => {
+  const lines = [
+    `Authorization: Bearer ${gateway.key}`,
+    `Content-Type: ${multipartType['content-type']}`,
+    'Transfer-Encoding: chunked',
+  ];
+  const malformed = `${requestHead(lines)}5\r\nhello\r\nZZZ\r\n`;
+  assert.match(await sendUntilClosed(gateway, malformed), /^HTTP\/1\.1 400 /);
+  const { socket, received, closed } = openConnection(gateway);
+  socket.write(requestHead([...lines, 'Expect: 100-continue']));
+  await until(() => received().includes('100 Continue'));
+  socket.write('5\r\nhello\r\n', () => socket.resetAndDestroy());
+  await closed;
   successData(await sendParts(gateway, [file]));
 });
 
-test('a refused request with its body under way can still be read', async () => {
+test('a client that is rejected while it sends its body can still read the response', async () => {
   for (const key of ['wrong-key', null]) {
     const answer = await send(gateway, { key, body: largeBody(8 * 1024 * 1024), headers: multipartType });
     errorBody(answer, 401, 'UNAUTHORIZED');

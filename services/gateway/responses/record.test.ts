@@ -1,24 +1,24 @@
-// The answer written around a record that is never parsed: whole JSON whatever the chunks, and a gateway's word that no document overrides.
+// Tests that the success response is valid JSON for any chunk size, and that document metadata cannot override the gateway's metadata.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assembleMetadata, writeAnswer } from './record.ts';
+import { buildMetadata, writeRecord } from './record.ts';
 
-async function write(fields: string, size: number, warnings: string[] = []): Promise<unknown> {
+async function write(fields: string, chunkSize: number, warnings: string[] = []): Promise<unknown> {
   const bytes = Buffer.from(fields);
   const chunks = async function* () {
-    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+    for (let at = 0; at < bytes.length; at += chunkSize) yield bytes.subarray(at, at + chunkSize);
   };
   let text = '';
-  for await (const chunk of writeAnswer(chunks(), { metadata: { title: '"}' }, warnings }))
+  for await (const chunk of writeRecord(chunks(), { metadata: { title: '"}' }, warnings }))
     text += Buffer.from(chunk).toString('latin1');
   return JSON.parse(Buffer.from(text, 'latin1').toString('utf8'));
 }
 
-test('the record, a warning and the metadata make one JSON object, however the bytes are cut', async () => {
+test('joins record, warning and metadata into one JSON object for any chunk size', async () => {
   for (const fields of ['{}', '{"markdown":"}"}', '{"markdown":"ü {}     }","links":[],"json":{"a":{}}}']) {
-    for (const size of [1, 2, 3, 7, 1_000]) {
+    for (const chunkSize of [1, 2, 3, 7, 1_000]) {
       const expected = { success: true, data: { ...JSON.parse(fields), metadata: { title: '"}' } } };
-      assert.deepEqual(await write(fields, size), expected, `${fields} in ${size}`);
+      assert.deepEqual(await write(fields, chunkSize), expected, `${fields} in chunks of ${chunkSize}`);
     }
   }
   assert.deepEqual(await write('{}', 9, ['a', 'b']), {
@@ -27,13 +27,13 @@ test('the record, a warning and the metadata make one JSON object, however the b
   });
 });
 
-test('what is not an object is the fault of a service', async () => {
+test('throws BAD_GATEWAY if the fields are not a JSON object', async () => {
   for (const fields of ['', ' ', '[1]', '"x"', 'null', '{', '{"a":1'])
     await assert.rejects(write(fields, 2), { code: 'BAD_GATEWAY' }, fields);
 });
 
-test('no name from the document stands where the gateway speaks', () => {
-  const found = {
+test('metadata of the gateway overrides metadata from the document, except a content type that the worker found', () => {
+  const fromDocument = {
     title: 'T',
     sourceURL: 'x',
     url: 'x',
@@ -44,14 +44,14 @@ test('no name from the document stands where the gateway speaks', () => {
     requestId: 'x',
     numPages: 3,
   };
-  const known = {
+  const own = {
     fileName: 'a.pdf',
     contentType: 'application/pdf',
     creditsUsed: 4,
     requestId: 'r',
     queuedMs: undefined,
   };
-  assert.deepEqual(assembleMetadata(found, known), {
+  assert.deepEqual(buildMetadata(fromDocument, own), {
     title: 'T',
     numPages: 3,
     sourceURL: 'a.pdf',
@@ -62,8 +62,8 @@ test('no name from the document stands where the gateway speaks', () => {
     concurrencyLimited: false,
     requestId: 'r',
   });
-  const waited = assembleMetadata({ contentType: 'application/rtf' }, { ...known, queuedMs: 12.4 });
-  assert.equal(waited.contentType, 'application/rtf', 'the worker looked inside');
-  assert.equal(waited.concurrencyLimited, true);
-  assert.equal(waited.concurrencyQueueDurationMs, 12);
+  const queued = buildMetadata({ contentType: 'application/rtf' }, { ...own, queuedMs: 12.4 });
+  assert.equal(queued.contentType, 'application/rtf', 'the worker has read the file');
+  assert.equal(queued.concurrencyLimited, true);
+  assert.equal(queued.concurrencyQueueDurationMs, 12);
 });

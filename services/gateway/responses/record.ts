@@ -1,0 +1,65 @@
+// Builds the success response around the JSON text of the record, which may be tens of megabytes and is therefore copied without being parsed.
+import { ParseError } from '#shared/contract/errors.ts';
+import type { DocumentMetadata, RecordHead } from '#shared/contract/jobs.ts';
+
+/** Metadata that only the gateway knows. It overrides metadata of the same name from the document. */
+export interface GatewayMetadata {
+  fileName: string;
+  /** MIME type of the detected format. A MIME type from the worker takes precedence, because the worker has read the file. */
+  contentType: string;
+  creditsUsed: number;
+  requestId: string;
+  /** Milliseconds in the concurrency queue; undefined if the request did not wait. */
+  queuedMs: number | undefined;
+}
+
+/** Builds `data.metadata` (docs/api.md, "Metadata"). */
+export function buildMetadata(fromDocument: DocumentMetadata, own: GatewayMetadata): DocumentMetadata {
+  const { concurrencyQueueDurationMs: _, ...rest } = fromDocument;
+  return {
+    ...rest,
+    sourceURL: own.fileName,
+    url: own.fileName,
+    statusCode: 200,
+    contentType: typeof fromDocument.contentType === 'string' ? fromDocument.contentType : own.contentType,
+    creditsUsed: own.creditsUsed,
+    concurrencyLimited: own.queuedMs !== undefined,
+    ...(own.queuedMs === undefined ? {} : { concurrencyQueueDurationMs: Math.round(own.queuedMs) }),
+    requestId: own.requestId,
+  };
+}
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const notARecord = (): ParseError => new ParseError('BAD_GATEWAY', 'Bad Gateway: a service returned an invalid record');
+
+/**
+ * Writes the body of a success response: `{"success":true,"data":{` fields, warning, metadata `}}`.
+ * @param fields JSON text of one object, without whitespace around it, in chunks
+ * @throws ParseError BAD_GATEWAY if `fields` does not start and end as an object
+ */
+export async function* writeRecord(fields: AsyncIterable<Uint8Array>, head: RecordHead): AsyncGenerator<Uint8Array> {
+  const warning = head.warnings.length === 0 ? undefined : head.warnings.join(' ');
+  // JSON.stringify omits undefined members. The opening brace is cut off, because these members continue the record's object.
+  const tail = `${JSON.stringify({ warning, metadata: head.metadata }).slice(1)}}`;
+  let opened = false;
+  let hasMembers = false;
+  // The last byte so far. It may be the record's closing brace, and the tail must come before that brace.
+  let lastByte: Uint8Array | undefined;
+  for await (const chunk of fields) {
+    let rest = chunk;
+    if (!opened && rest.length > 0) {
+      if (rest[0] !== OPEN_BRACE) throw notARecord();
+      opened = true;
+      yield Buffer.from('{"success":true,"data":{');
+      rest = rest.subarray(1);
+    }
+    if (rest.length === 0) continue;
+    if (lastByte) yield lastByte;
+    hasMembers ||= lastByte !== undefined || rest.length > 1;
+    if (rest.length > 1) yield rest.subarray(0, -1);
+    lastByte = rest.subarray(-1);
+  }
+  if (lastByte?.[0] !== CLOSE_BRACE) throw notARecord();
+  yield Buffer.from(hasMembers ? `,${tail}` : tail);
+}

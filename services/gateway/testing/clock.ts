@@ -1,0 +1,54 @@
+// Waits for events in tests without depending on the speed of the machine: real polling, and a fake clock for timeouts.
+import assert from 'node:assert/strict';
+import { syncBuiltinESMExports } from 'node:module';
+import type { TestContext } from 'node:test';
+
+/** Real time after which a condition that never holds fails its test. */
+const GIVE_UP_MS = 120_000;
+const POLL_MS = 5;
+const STEP_MS = 50;
+
+// A fake clock replaces the global functions, so keep the real ones.
+const realSetTimeout = globalThis.setTimeout;
+
+/** Resolves when the condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>, what = String(condition)): Promise<void> {
+  const start = performance.now();
+  while (!(await condition())) {
+    assert.ok(performance.now() - start < GIVE_UP_MS, `still not true: ${what}`);
+    await new Promise((resolve) => realSetTimeout(resolve, POLL_MS));
+  }
+}
+
+export interface FakeClock {
+  /** Moves the time forward in small steps. Pending promises run before and after each step. */
+  advance(ms: number): Promise<void>;
+  /** Brings the real clock back before the test ends. */
+  restore(): void;
+}
+
+/**
+ * Replaces `setTimeout` and `Date` of this process until the test ends. Time passes only in `advance`. Network I/O works as usual.
+ * @param intervals replace `setInterval` too
+ */
+export function useFakeClock(t: TestContext, { intervals = false } = {}): FakeClock {
+  const { timers } = t.mock;
+  timers.enable({ apis: ['setTimeout', 'Date', ...(intervals ? (['setInterval'] as const) : [])], now: Date.now() });
+  // Modules that import `node:timers/promises` see the replacement only after this call.
+  syncBuiltinESMExports();
+  const restore = (): void => {
+    timers.reset();
+    syncBuiltinESMExports();
+  };
+  t.after(restore);
+  return {
+    async advance(ms) {
+      await new Promise((resolve) => setImmediate(resolve));
+      for (let left = ms; left > 0; left -= STEP_MS) {
+        timers.tick(Math.min(STEP_MS, left));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    restore,
+  };
+}
