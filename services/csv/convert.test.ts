@@ -1,10 +1,11 @@
+// Tests the conversion of CSV files: tables, dialects, HTML output and limits.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { convertCsv } from './convert.ts';
-import { sniffDialect } from './dialect.ts';
+import { detectDialect } from './dialect.ts';
 
 const OPTIONS: RenderOptions = {
   fields: ['markdown'],
@@ -17,11 +18,11 @@ const OPTIONS: RenderOptions = {
 };
 
 const CONTEXT: JobContext = {
-  signal: AbortSignal.timeout(60_000),
-  deadline: Date.now() + 60_000,
+  signal: new AbortController().signal,
+  deadline: Number.POSITIVE_INFINITY,
   requestId: 'request-1',
   volatile: false,
-  call: () => Promise.reject(new Error('the csv service calls nobody')),
+  call: () => Promise.reject(new Error('the csv service must not call other services')),
 };
 
 const convert = (content: string | Uint8Array, options = OPTIONS) =>
@@ -32,9 +33,9 @@ const fixture = (name: string): Buffer => readFileSync(new URL(`../../fixtures/c
 const lines = (...rows: string[]) => rows.join('\n');
 
 describe('tables', () => {
-  const cases: [what: string, content: string | Uint8Array, markdown: string][] = [
+  const cases: [name: string, content: string | Uint8Array, markdown: string][] = [
     [
-      'semicolons in Latin-1, a quoted line break, an empty row',
+      'reads Latin-1 with semicolons, a quoted line break and an empty row',
       fixture('semicolon-latin1.csv'),
       lines(
         '| By | Sum | Merknad |',
@@ -43,36 +44,52 @@ describe('tables', () => {
         '| Bodø | 7,25 |  |',
       ),
     ],
-    ['a sep= line', fixture('sep-hint.csv'), lines('| a | b |', '| --- | --- |', '| 1,5 | 2;5 |')],
     [
-      'tabs in UTF-16 with a mark',
+      'reads the delimiter from a sep= line',
+      fixture('sep-hint.csv'),
+      lines('| a | b |', '| --- | --- |', '| 1,5 | 2;5 |'),
+    ],
+    [
+      'reads UTF-16 with a byte order mark and tabs',
       Buffer.from('\uFEFFa\tb\r\n1\t2\r\n', 'utf16le'),
       lines('| a | b |', '| --- | --- |', '| 1 | 2 |'),
     ],
-    ['a UTF-8 mark', '\uFEFF"a",b\n1,2', lines('| a | b |', '| --- | --- |', '| 1 | 2 |')],
-    ['doubled quotes', 'a,b\n"say ""hi""",2', lines('| a | b |', '| --- | --- |', '| say "hi" | 2 |')],
-    ['escaped quotes', 'a,b\n"say \\"hi\\", you",2', lines('| a | b |', '| --- | --- |', '| say "hi", you | 2 |')],
+    ['skips a UTF-8 byte order mark', '\uFEFF"a",b\n1,2', lines('| a | b |', '| --- | --- |', '| 1 | 2 |')],
+    ['unescapes doubled quotes', 'a,b\n"say ""hi""",2', lines('| a | b |', '| --- | --- |', '| say "hi" | 2 |')],
     [
-      'short and long rows',
+      'unescapes quotes after a backslash',
+      'a,b\n"say \\"hi\\", you",2',
+      lines('| a | b |', '| --- | --- |', '| say "hi", you | 2 |'),
+    ],
+    [
+      'fills up short rows and a short header',
       'a,b\n1\n1,2,3',
       lines('| a | b |  |', '| --- | --- | --- |', '| 1 |  |  |', '| 1 | 2 | 3 |'),
     ],
     [
-      'pipes, backslashes and formulas',
+      'escapes pipes and backslashes, and keeps formulas as text',
       'a,b\n=1+2|3,\\*',
       lines('| a | b |', '| --- | --- |', '| =1+2\\|3 | \\\\\\* |'),
     ],
-    ['a header alone', 'a,b\n', lines('| a | b |', '| --- | --- |')],
-    ['one column', 'name\nAda\nGrace\n', lines('| name |', '| --- |', '| Ada |', '| Grace |')],
-    ['old Mac line ends', 'a,b\r1,2\r', lines('| a | b |', '| --- | --- |', '| 1 | 2 |')],
-    ['a quote that never closes', 'a,b\n"1,2\n3,4\n', lines('| a | b |', '| --- | --- |', '| "1 | 2 |', '| 3 | 4 |')],
-    ['a stray quote', 'a,b\n5" disk,2\n', lines('| a | b |', '| --- | --- |', '| 5" disk | 2 |')],
-    ['markup', 'a,b\n<b>x</b>,&amp;\n', lines('| a | b |', '| --- | --- |', '| \\<b>x\\</b> | \\&amp; |')],
-    ['blank lines alone', '\n \n\n', ''],
+    ['writes a table with only a header', 'a,b\n', lines('| a | b |', '| --- | --- |')],
+    ['writes a table with one column', 'name\nAda\nGrace\n', lines('| name |', '| --- |', '| Ada |', '| Grace |')],
+    ['reads CR line ends', 'a,b\r1,2\r', lines('| a | b |', '| --- | --- |', '| 1 | 2 |')],
+    [
+      'keeps a quote that is never closed as text',
+      'a,b\n"1,2\n3,4\n',
+      lines('| a | b |', '| --- | --- |', '| "1 | 2 |', '| 3 | 4 |'),
+    ],
+    [
+      'keeps a quote inside an unquoted field',
+      'a,b\n5" disk,2\n',
+      lines('| a | b |', '| --- | --- |', '| 5" disk | 2 |'),
+    ],
+    ['escapes markup', 'a,b\n<b>x</b>,&amp;\n', lines('| a | b |', '| --- | --- |', '| \\<b>x\\</b> | \\&amp; |')],
+    ['returns an empty string for a file of blank lines', '\n \n\n', ''],
   ];
 
-  for (const [what, content, markdown] of cases)
-    test(what, async () => assert.equal((await convert(content)).markdown, markdown));
+  for (const [name, content, markdown] of cases)
+    test(name, async () => assert.equal((await convert(content)).markdown, markdown));
 });
 
 describe('dialects', () => {
@@ -86,25 +103,26 @@ describe('dialects', () => {
     ['just one column\nof text\n', ','],
   ];
   for (const [content, delimiter] of cases)
-    test(JSON.stringify(content), () => assert.equal(sniffDialect(content).delimiter, delimiter));
+    test(`detects ${JSON.stringify(delimiter)} in ${JSON.stringify(content)}`, () =>
+      assert.equal(detectDialect(content).delimiter, delimiter));
 });
 
-test('HTML is made where it is asked for, and says the same', async () => {
+test('writes HTML with the same cells only if HTML is requested', async () => {
   assert.equal((await convert('a,b\n1,2')).html, '');
   const { html, metadata } = await convert('a,b\n1,<2\n', { ...OPTIONS, fields: ['markdown', 'html'] });
   assert.equal(html, '<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td>&lt;2</td></tr>\n</table>');
   assert.equal(metadata.contentType, 'text/csv');
 });
 
-test('five thousand columns are a table, more than the limit are refused', async () => {
+test('writes a table of 5,000 columns, and throws DOCUMENT_TOO_COMPLEX above the column limit', async () => {
   const row = (columns: number) => Array.from({ length: columns }, (_, i) => `c${i}`).join(',');
   assert.match((await convert(`${row(5_000)}\n${row(5_000)}`)).markdown ?? '', /\| c4999 \|\n/);
   await assert.rejects(convert(row(DOCUMENT_LIMITS.csvColumns + 1)), { code: 'DOCUMENT_TOO_COMPLEX' });
 });
 
-test('one long row does not multiply many short ones', async () => {
+test('does not fill up many short rows to the width of one long row', async () => {
   const wide = Array.from({ length: 20_000 }, () => 'x').join(',');
   const { markdown = '' } = await convert(`${wide}\n${'1\n'.repeat(5_000)}`);
-  assert.ok(markdown.length < 500_000, `${markdown.length} units`);
+  assert.ok(markdown.length < 500_000, `${markdown.length} code units`);
   assert.ok(markdown.endsWith('\n| 1 |'));
 });

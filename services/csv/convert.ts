@@ -1,4 +1,4 @@
-// Turns a CSV file of any dialect, charset and size into a pipe table, streaming its rows.
+// Converts a CSV file of any dialect and charset into a Markdown or HTML table, row by row.
 import { once } from 'node:events';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { ParseError } from '#shared/contract/errors.ts';
@@ -6,12 +6,63 @@ import { formatByExtension } from '#shared/contract/formats.ts';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
 import type { ConvertedDocument, SourceFile } from '#shared/document/document.ts';
 import { decodeText } from '#shared/readers/charset.ts';
-import { type Dialect, sniffDialect } from './dialect.ts';
-import { TableWriter } from './table.ts';
+import { type Dialect, detectDialect } from './dialect.ts';
+import { type TableKind, TableWriter } from './table.ts';
 
-/** UTF-16 units handed to the parser at once. */
+/** UTF-16 code units that are passed to the parser at once. */
 const CHUNK_LENGTH = 1 << 20;
 
+/**
+ * Converts one CSV file. The Markdown is written without a tree. The HTML is written only if the options need it.
+ * @throws ParseError DOCUMENT_TOO_COMPLEX above `csvCells`, `csvColumns` or `fieldLength`; DOCUMENT_CORRUPT
+ */
+export async function convertCsv(
+  file: SourceFile,
+  options: RenderOptions,
+  _context: JobContext,
+): Promise<ConvertedDocument> {
+  const { text } = decodeText(file.bytes, file.charset === undefined ? {} : { charset: file.charset });
+  const selectsTags = options.includeTags.length > 0 || options.excludeTags.length > 0;
+  const needsHtml = selectsTags || options.fields.some((field) => field === 'html' || field === 'rawHtml');
+  const { markdown = '', html = '' } = await writeTables(
+    text,
+    detectDialect(text),
+    needsHtml ? ['markdown', 'html'] : ['markdown'],
+  );
+  const contentType = formatByExtension('.csv')?.mimeTypes[0] ?? 'text/csv';
+  return { genre: 'document', html, markdown, metadata: { contentType }, warnings: [] };
+}
+
+/** Writes the rows as one table of each kind. If a quote is never closed, quotes are read as ordinary characters. */
+async function writeTables(
+  text: string,
+  dialect: Dialect,
+  kinds: TableKind[],
+): Promise<Partial<Record<TableKind, string>>> {
+  for (const quotes of [true, false]) {
+    const writers = kinds.map((kind) => [kind, new TableWriter(kind)] as const);
+    let limitError: unknown;
+    try {
+      await readRows(text, dialect, quotes, (fields) => {
+        try {
+          for (const [, writer] of writers) writer.add(fields);
+        } catch (cause) {
+          limitError ??= cause;
+          throw cause;
+        }
+      });
+      return Object.fromEntries(writers.map(([kind, writer]) => [kind, writer.finish()]));
+    } catch (cause) {
+      // The parser may wrap an error of the callback, so the original one is kept.
+      if (limitError !== undefined) throw limitError;
+      if (!(cause instanceof CsvError) || !quotes)
+        throw new ParseError('DOCUMENT_CORRUPT', 'The file cannot be read as CSV', { cause });
+    }
+  }
+  throw new ParseError('DOCUMENT_CORRUPT');
+}
+
+/** Calls `onRow` for each row. @throws CsvError, or what `onRow` throws */
 async function readRows(
   text: string,
   dialect: Dialect,
@@ -25,16 +76,16 @@ async function readRows(
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
-    // A record that is taken here is not queued for the stream's reader.
     on_record: (fields: string[]) => {
       onRow(fields);
+      // Without a return value, the parser does not buffer the row for the reader of the stream.
       return undefined;
     },
   };
   const parser = parse(options);
   const failed = new Promise<never>((_, reject) => parser.once('error', reject));
   const ended = once(parser, 'end');
-  // Both are awaited below; neither may go unhandled before that.
+  // Both promises are awaited later. Until then, a rejection must not be reported as unhandled.
   failed.catch(() => undefined);
   ended.catch(() => undefined);
   parser.resume();
@@ -44,53 +95,4 @@ async function readRows(
   }
   if (!parser.destroyed) parser.end();
   await Promise.race([ended, failed]);
-}
-
-/** The rows as one table; quotes that never close are read as the characters they are. */
-async function tableOf(
-  text: string,
-  dialect: Dialect,
-  kinds: ('markdown' | 'html')[],
-): Promise<Record<string, string>> {
-  for (const quotes of [true, false]) {
-    const writers = kinds.map((kind) => [kind, new TableWriter(kind)] as const);
-    let fault: unknown;
-    try {
-      await readRows(text, dialect, quotes, (fields) => {
-        try {
-          for (const [, writer] of writers) writer.add(fields);
-        } catch (cause) {
-          fault ??= cause;
-          throw cause;
-        }
-      });
-      return Object.fromEntries(writers.map(([kind, writer]) => [kind, writer.finish()]));
-    } catch (cause) {
-      if (fault !== undefined) throw fault;
-      if (!(cause instanceof CsvError) || !quotes)
-        throw new ParseError('DOCUMENT_CORRUPT', 'The file cannot be read as CSV', { cause });
-    }
-  }
-  throw new ParseError('DOCUMENT_CORRUPT');
-}
-
-/**
- * Converts one CSV file. The Markdown is made without a tree; the HTML only where it is asked for.
- * @throws ParseError DOCUMENT_TOO_COMPLEX past `csvCells`, `csvColumns` or `fieldLength`
- */
-export async function convertCsv(
-  file: SourceFile,
-  options: RenderOptions,
-  _context: JobContext,
-): Promise<ConvertedDocument> {
-  const { text } = decodeText(file.bytes, file.charset === undefined ? {} : { charset: file.charset });
-  const selects = options.includeTags.length > 0 || options.excludeTags.length > 0;
-  const needsHtml = selects || options.fields.some((field) => field === 'html' || field === 'rawHtml');
-  const { markdown = '', html = '' } = await tableOf(
-    text,
-    sniffDialect(text),
-    needsHtml ? ['markdown', 'html'] : ['markdown'],
-  );
-  const contentType = formatByExtension('.csv')?.mimeTypes[0] ?? 'text/csv';
-  return { genre: 'document', html, markdown, metadata: { contentType }, warnings: [] };
 }

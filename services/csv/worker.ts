@@ -1,4 +1,4 @@
-// What the isolated process of the csv service runs.
+// Entry point of the isolated process of the csv service.
 import { conversionHandler } from '#shared/document/convert.ts';
 import { convertCsv } from './convert.ts';
 
