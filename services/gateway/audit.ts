@@ -1,4 +1,4 @@
-// Writes one audit event per parse for keys with the `audit` permission. An event never contains a file name or content.
+// Writes one audit event per parse for keys with the `audit` permission, without file names or content.
 import type { EventLog } from '#shared/bus/bus.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
 import { describeCause } from '#shared/runtime/cause.ts';

@@ -55,7 +55,7 @@ interface Shutdown {
 
 /**
  * Starts the API, and the operations port if one is configured.
- * @throws KeyFileError for a broken keys file; ConfigError for a kubeconfig without a cluster; the listen error, for example EADDRINUSE
+ * @throws KeyFileError for an invalid keys file; ConfigError for a kubeconfig without a cluster; the listen error, for example EADDRINUSE
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, transport } = options;
@@ -81,7 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     firstKey: keys.firstKey,
     async drain() {
       shutdown.draining = true;
-      // A request on an open connection would be lost if the gateway closed at once. During this wait, each response tells its client to disconnect.
+      // Closing at once would lose requests on open connections. During this wait, each response tells its client to disconnect.
       if (config.drainLingerMs > 0) await sleep(config.drainLingerMs);
       shutdown.rejecting = true;
       const closed = closeServer(server);

@@ -8,7 +8,7 @@ import { dispatch } from '#shared/runtime/dispatch.ts';
 import { deletePayload, type JobPayload } from '#shared/runtime/payload.ts';
 import type { Upload } from './upload/receive.ts';
 
-export interface PipelineContext {
+interface PipelineContext {
   transport: Transport;
   requestId: string;
   /** Epoch milliseconds. */
@@ -20,7 +20,7 @@ export interface PipelineContext {
 export interface ParsedRecord {
   /** Metadata and warnings. */
   head: RecordHead;
-  /** `RecordFields` as JSON text. The caller releases it. */
+  /** `RecordFields` as JSON text. The caller must delete it. */
   fields: JobPayload;
 }
 
@@ -65,14 +65,14 @@ async function runStage(
   input: JobPayload,
   volatile: boolean,
 ): Promise<ParsedRecord> {
-  const release = (): Promise<void> => deletePayload(transport.payloads, input);
+  const deleteInput = (): Promise<void> => deletePayload(transport.payloads, input);
   try {
     const { reply, payload } = await dispatch<RecordHead>(transport, queue, job, input, { deadline, signal, volatile });
-    await release();
+    await deleteInput();
     return { head: reply, fields: payload };
   } catch (error) {
     // Do not delay the error response for cleanup.
-    void release();
+    void deleteInput();
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-// Reads and changes the file of hashed keys. Writes are atomic and locked, so readers never see a partial file and parallel writers lose nothing.
+// Reads and changes the file of hashed keys, with atomic writes and a lock against parallel writers.
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -4,7 +4,7 @@ import type { Logger } from '#shared/runtime/log.ts';
 import { openFileKeys } from './file-source.ts';
 import type { KeySource } from './keys.ts';
 
-/** @throws KeyFileError for a broken keys file; ConfigError if Secrets are configured and the kubeconfig names no cluster */
+/** @throws KeyFileError for an invalid keys file; ConfigError if Secrets are configured and the kubeconfig names no cluster */
 export async function openKeySource(
   config: Pick<Config, 'keys' | 'keysFile' | 'apiKey'>,
   log: Logger,

@@ -1,4 +1,4 @@
-// Reads API keys from labelled Secrets through an informer, so that a revoked key is rejected within a second and known keys work while the API server is unavailable.
+// Reads API keys from labelled Secrets through an informer, so that a revoked key is rejected within a second.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ListWatch,

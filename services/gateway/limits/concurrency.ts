@@ -1,4 +1,4 @@
-// Limits how many documents of a team are processed at once, over all gateways: each holds a slot under a lease, and further requests queue in order.
+// Limits how many documents of a team all gateways process at once: each holds a slot, and further requests wait in a queue.
 import { DeadlineError, type SharedState } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import { AFTER_DEADLINE_MS, waitForCleanup, withDeadline } from '#shared/runtime/bounded-wait.ts';
@@ -25,7 +25,7 @@ interface SlotRequest {
   signal: AbortSignal;
 }
 
-export interface Slot {
+interface Slot {
   /** Milliseconds spent in the queue; undefined if a slot was free at once. */
   queuedMs: number | undefined;
   /** Repeated calls have no effect. */

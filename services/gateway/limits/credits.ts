@@ -16,7 +16,7 @@ export function parseCost(parse: { pdfPages: number | undefined; json: boolean }
   return DOCUMENT_COST + (parse.pdfPages ?? 0) + (parse.json ? JSON_COST : 0);
 }
 
-export interface Account {
+interface Account {
   used: number;
   /** One credit for each running request: request id to the epoch milliseconds after which the hold is void. */
   holds: Record<string, number>;

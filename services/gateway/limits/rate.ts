@@ -6,7 +6,7 @@ const WINDOW_MS = 60_000;
 /** Tolerates floating-point rounding, so that a caller who waits exactly as long as required is accepted. */
 const TOLERANCE_MS = 0.001;
 
-export interface RateResult {
+interface RateResult {
   allowed: boolean;
   /** The theoretical arrival time to store, epoch milliseconds. A rejected request does not change it. */
   arrival: number;

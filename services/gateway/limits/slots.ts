@@ -1,4 +1,4 @@
-// Computes which requests of a team hold a concurrency slot and which wait in the queue. Pure functions, because a compare-and-set update may run them again.
+// Computes which requests of a team hold a concurrency slot, in pure functions, because a compare-and-set update may run them again.
 
 /** A request that holds a slot or waits for one. */
 export interface Claim {
@@ -17,7 +17,7 @@ export interface TeamClaims {
 
 export const NO_CLAIMS: TeamClaims = { held: [], waiting: [] };
 
-export interface TeamLimits {
+interface TeamLimits {
   /** Number of slots. */
   concurrency: number;
   /** Number of requests that may wait for a slot. */

@@ -32,11 +32,16 @@ export function toParseError(error: unknown): ParseError {
   if (error instanceof BusUnavailableError || error instanceof PayloadMissingError || error instanceof NoWorkerError)
     return new ParseError(
       'SERVICE_UNAVAILABLE',
-      'Service Unavailable: the message bus does not answer. Try again later.',
+      'Service Unavailable: the message bus does not respond. Try again later.',
       { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS },
     );
   if (error instanceof StoreFullError) return storeFullError(error);
-  if (error instanceof DeadlineError) return new ParseError('REQUEST_TIMEOUT', undefined, { cause: error });
+  if (error instanceof DeadlineError)
+    return new ParseError(
+      'REQUEST_TIMEOUT',
+      'Request Timeout: the request did not finish within its `timeout`. Send it again, or set a longer `timeout`.',
+      { cause: error },
+    );
   if (error instanceof AbandonedError) return new ParseError('CONVERSION_FAILED', undefined, { cause: error });
   return new ParseError('UNKNOWN_ERROR', undefined, { cause: error });
 }

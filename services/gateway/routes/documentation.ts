@@ -1,4 +1,4 @@
-// /openapi.json and /docs: the API reference. This server serves every script and style, so the page works without internet access.
+// /openapi.json and /docs: the API reference, with every script and style from this server, so that it works without internet access.
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';

@@ -26,7 +26,7 @@ import { checkSchema } from '../schema-check.ts';
 import { receiveUpload, type Upload } from '../upload/receive.ts';
 import type { UploadLimits } from '../upload/request-body.ts';
 
-export interface ParseDependencies {
+interface ParseDependencies {
   config: Pick<Config, 'llm'>;
   log: Logger;
   transport: Transport;
@@ -42,7 +42,7 @@ interface ParseRequest {
   response: ServerResponse;
   context: RequestContext;
   facts: ParseFacts;
-  /** Called after the response or the error, all at the same time. */
+  /** Called when the request ends, all at the same time. */
   cleanup: (() => Promise<unknown>)[];
 }
 
@@ -56,6 +56,7 @@ interface PlanCheck {
 /** How long the body waits for the plan check, in milliseconds. The check takes a few milliseconds while the bus is connected. */
 const PLAN_CHECK_WAIT_MS = 100;
 
+/** The `reason` label of the metric that counts rejections by a limit. */
 const LIMIT_REASONS: Partial<Record<ParseError['code'], string>> = {
   PAYMENT_REQUIRED: 'credits',
   RATE_LIMIT_EXCEEDED: 'rate',
@@ -64,7 +65,7 @@ const LIMIT_REASONS: Partial<Record<ParseError['code'], string>> = {
   DOCUMENT_TOO_COMPLEX: 'document',
 };
 
-/** The handler throws ParseError or CancelledError; the app answers both. */
+/** Creates the handler. It throws every error, and the app sends the error response. */
 export function parseHandler(deps: ParseDependencies): Handler {
   const { log, transport } = deps;
   // Audit events are written at level info, whatever LOG_LEVEL is.
@@ -152,7 +153,7 @@ async function receive(
         checkOptions(options, key, config);
         timer = setTimeout(onTimeout, Math.max(0, context.startedAt + options.timeoutMs - Date.now()));
       },
-      reject: rejection.signal,
+      rejection: rejection.signal,
       ...(uploadLimits ? { limits: uploadLimits } : {}),
     });
     cleanup.push(() => deletePayload(transport.payloads, upload.payload));
@@ -246,7 +247,7 @@ async function charge(
 /** The error for a deadline that passes while the bus does not answer. */
 function timeoutError(bus: Bus): Error {
   return bus.connected()
-    ? new DeadlineError('the message bus did not answer before the deadline')
+    ? new DeadlineError('the message bus did not respond before the deadline')
     : new BusUnavailableError('the message bus is not connected');
 }
 
@@ -258,7 +259,7 @@ function recordFailure(error: unknown): string {
   return isCancelled(error) ? 'cancelled' : code;
 }
 
-/** Releases what the request holds. The client waits for this, so the wait is short, and there is none if the bus is unavailable. */
+/** Releases what the request holds. An error response is sent afterwards, so the wait is short, and there is none if the bus is unavailable. */
 async function cleanUp({ cleanup }: ParseRequest, outcome: string): Promise<void> {
   const released = Promise.allSettled(cleanup.map((release) => release()));
   // The bus may be unavailable too if the time ran out.

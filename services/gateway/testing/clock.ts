@@ -20,7 +20,7 @@ export async function until(condition: () => boolean | Promise<boolean>, what = 
   }
 }
 
-export interface FakeClock {
+interface FakeClock {
   /** Moves the time forward in small steps. Pending promises run before and after each step. */
   advance(ms: number): Promise<void>;
   /** Brings the real clock back before the test ends. */

@@ -14,14 +14,14 @@ import { createMultipartParser, invalidMultipart, type MultipartParser } from '.
 import { readOptionsField, readOptionsStream } from './options.ts';
 import { fileTooLarge, streamRequestBody, type UploadLimits } from './request-body.ts';
 
-/** A received upload. The caller releases the payload. */
+/** A received upload. The caller must delete the payload. */
 export interface Upload extends StoredFile {
   /** Charset parameter of the file part, in lower case. */
   charset: string | undefined;
   options: ParseOptions;
 }
 
-export interface UploadRules {
+interface UploadRules {
   payloads: PayloadStore;
   /** Keep the file off every disk if it arrives before the options. */
   volatileBeforeOptions: boolean;
@@ -29,15 +29,15 @@ export interface UploadRules {
   onHeadersAccepted(): void;
   /** Called as soon as the options are known. Throws to reject the request. */
   checkOptions(options: ParseOptions): void;
-  /** Aborting it rejects the request with the abort reason while the body is still arriving. */
-  reject: AbortSignal;
+  /** Its abort rejects the request with the abort reason while the body is still arriving. */
+  rejection: AbortSignal;
   /** For tests. The default is REQUEST_LIMITS. */
   limits?: Partial<UploadLimits>;
 }
 
 /**
  * Reads the entire body. The parts may come in any order.
- * @throws ParseError 400; 408 for a stalled upload; 413; what `checkOptions` throws; the reason of `reject`; CancelledError if the client
+ * @throws ParseError 400; 408 for a stalled upload; 413; what `checkOptions` throws; the reason of `rejection`; CancelledError if the client
  * disconnects. Nothing of a rejected upload stays in the store.
  */
 export async function receiveUpload(request: IncomingMessage, rules: UploadRules): Promise<Upload> {
@@ -82,18 +82,18 @@ class UploadReceiver {
   }
 
   async receive(request: IncomingMessage): Promise<Upload> {
-    const { reject } = this.#rules;
-    const onReject = (): void => this.#fail(reject.reason);
-    if (reject.aborted) onReject();
-    reject.addEventListener('abort', onReject, { once: true });
+    const { rejection } = this.#rules;
+    const onRejection = (): void => this.#fail(rejection.reason);
+    if (rejection.aborted) onRejection();
+    rejection.addEventListener('abort', onRejection, { once: true });
     try {
       return await Promise.race([this.#readBody(request), this.#failed.promise]);
     } catch (error) {
       this.#fail(error);
-      this.#releaseFile();
+      this.#deleteFile();
       throw error;
     } finally {
-      reject.removeEventListener('abort', onReject);
+      rejection.removeEventListener('abort', onRejection);
     }
   }
 
@@ -198,7 +198,7 @@ class UploadReceiver {
     setImmediate(() => this.#parser.destroy());
   }
 
-  #releaseFile(): void {
+  #deleteFile(): void {
     void this.#file?.then(
       (file) => deletePayload(this.#rules.payloads, file.payload),
       () => undefined,

@@ -14,7 +14,7 @@ export interface UploadLimits {
   maxMs: number;
 }
 
-export interface BodyOptions {
+interface BodyOptions {
   limits: UploadLimits;
   /** File size limit in bytes, for the error message only. */
   maxFileBytes: number;
