@@ -7,7 +7,7 @@ import { type Answer, errorBody, parse, successData } from '#test/harness/client
 import { readKeyFile } from './auth/key-file.ts';
 import { hashToken } from './auth/keys.ts';
 import { claimsKey } from './limits/team-claims.ts';
-import { until, useFakeClock } from './testing/clock.ts';
+import { resultOf, until, useFakeClock } from './testing/clock.ts';
 import { type Converter, echo, startTestGateway, type TestGateway } from './testing/harness.ts';
 
 const FILE = { file: '<p>Hello', fileName: 'a.html' };
@@ -81,7 +81,7 @@ async function parseUntilTimeout(t: TestContext, { blocksPlanCheck = false } = {
   await clock.advance(left - 1);
   assert.equal(answered, false, 'answered before the timeout');
   await clock.advance(1 + GRACE);
-  return answer;
+  return resultOf(answer, 'the response is sent');
 }
 
 async function totalUploaded(): Promise<number> {

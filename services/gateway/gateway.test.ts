@@ -120,7 +120,7 @@ test('serves probes, metrics and the API reference without a key', async () => {
   }
 });
 
-test('returns a JSON 400 and closes the connection for invalid HTTP and for too large headers', async () => {
+test('returns a JSON 400 and closes the connection for invalid HTTP and for headers that are too large', async () => {
   const reply = await sendUntilClosed('NOT HTTP AT ALL\r\n\r\n');
   assert.match(reply, /^HTTP\/1\.1 400 [\s\S]*"code":"BAD_REQUEST"/);
   const largeHeader = await sendUntilClosed(`GET /livez HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`);

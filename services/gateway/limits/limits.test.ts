@@ -179,7 +179,7 @@ test('concurrency: rejects a request if the queue is full or its deadline passes
   const next = otherGateway.acquire(key, { id: 'e', deadline: inAnHour(), signal });
   await until(async () => (await waitingIds(state, 't')).includes('e'));
   await first.release();
-  // The other gateway is not told about the release. It finds the free slot when it polls.
+  // The release does not wake the other gateway. It finds the free slot when it polls.
   await clock.advance(100);
   await (await next).release();
   await close();

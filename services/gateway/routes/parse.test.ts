@@ -9,7 +9,7 @@ import type { Job } from '#shared/contract/jobs.ts';
 import { BOUNDARY, errorBody, parse, send, successData } from '#test/harness/client.ts';
 import type { TeamClaims } from '../limits/slots.ts';
 import { claimsKey } from '../limits/team-claims.ts';
-import { until, useFakeClock } from '../testing/clock.ts';
+import { resultOf, until, useFakeClock } from '../testing/clock.ts';
 import { type Converter, echo, startTestGateway, type TestGateway } from '../testing/harness.ts';
 
 const html = '<!doctype html><title>x</title><p>Hello';
@@ -140,7 +140,7 @@ test('keeps jobs and payloads of zero data retention in memory, with the options
   }
 });
 
-test('checks key, permission, credits, rate and then the body', async () => {
+test('checks permission, credits, rate and body in this order, and then the permission for an option', async (t) => {
   reset();
   const nothing = { body: 'not multipart', headers: { 'content-type': 'text/plain' } };
   const forbidden = await gateway.makeKey({ allow: [], credits: 0, rate: 1 });
@@ -151,9 +151,10 @@ test('checks key, permission, credits, rate and then the body', async () => {
       errorBody(await send(gateway, { ...nothing, key: noCredits }), 402, 'PAYMENT_REQUIRED').error,
       'Payment Required: Insufficient credits',
     );
-  const slow = await gateway.makeKey({ rate: 1, credits: 5 });
-  errorBody(await send(gateway, { ...nothing, key: slow }), 400, 'BAD_REQUEST');
-  const limited = await send(gateway, { ...nothing, key: slow });
+  const onePerMinute = await gateway.makeKey({ rate: 1, credits: 5 });
+  useFakeClock(t);
+  errorBody(await send(gateway, { ...nothing, key: onePerMinute }), 400, 'BAD_REQUEST');
+  const limited = await send(gateway, { ...nothing, key: onePerMinute });
   assert.match(errorBody(limited, 429, 'RATE_LIMIT_EXCEEDED').error, /^Rate limit exceeded/);
   assert.equal(limited.headers['retry-after'], '60');
   const plain = await gateway.makeKey({ allow: ['parse'] });
@@ -228,7 +229,10 @@ test('returns 408 at the timeout and cancels the job', async (t) => {
   const answer = parse(gateway, { file: big, fileName: 'a.html', options: { timeout: TIMEOUT } });
   await until(() => seen.length === 1);
   await clock.advance(TIMEOUT + GRACE);
-  assert.match(errorBody(await answer, 408, 'REQUEST_TIMEOUT').error, /^Request Timeout/);
+  assert.match(
+    errorBody(await resultOf(answer, 'the response is sent'), 408, 'REQUEST_TIMEOUT').error,
+    /^Request Timeout/,
+  );
   await stopped.promise;
   await storeIsEmpty();
 });
@@ -294,7 +298,7 @@ test('returns 503 with Retry-After if no worker serves the queue', async (t) => 
   const answer = parse(own, { file: html, fileName: 'a.html', options: { timeout: TIMEOUT } });
   await until(async () => (await own.transport.bus.depth('html')).pending === 1);
   await clock.advance(TIMEOUT + GRACE);
-  const rejected = await answer;
+  const rejected = await resultOf(answer, 'the response is sent');
   errorBody(rejected, 503, 'SERVICE_UNAVAILABLE');
   assert.ok(Number(rejected.headers['retry-after']) >= 1);
 });

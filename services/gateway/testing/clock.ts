@@ -4,20 +4,31 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { TestContext } from 'node:test';
 
 /** Real time after which a condition that never holds fails its test. */
-const GIVE_UP_MS = 120_000;
+const GIVE_UP_MS = 60_000;
 const POLL_MS = 5;
 const STEP_MS = 50;
 
 // A fake clock replaces the global functions, so keep the real ones.
 const realSetTimeout = globalThis.setTimeout;
 
-/** Resolves when the condition holds. */
+/** Resolves when the condition holds. The give-up time only ends a test that would never finish. */
 export async function until(condition: () => boolean | Promise<boolean>, what = String(condition)): Promise<void> {
   const start = performance.now();
   while (!(await condition())) {
     assert.ok(performance.now() - start < GIVE_UP_MS, `still not true: ${what}`);
     await new Promise((resolve) => realSetTimeout(resolve, POLL_MS));
   }
+}
+
+/** Returns the result of a promise. Unlike a plain `await`, it fails instead of hanging, even while the clock is fake. */
+export async function resultOf<T>(promise: Promise<T>, what: string): Promise<T> {
+  let settled = false;
+  const onSettled = (): void => {
+    settled = true;
+  };
+  promise.then(onSettled, onSettled);
+  await until(() => settled, what);
+  return promise;
 }
 
 interface FakeClock {
