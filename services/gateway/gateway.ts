@@ -81,7 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     firstKey: keys.firstKey,
     async drain() {
       shutdown.draining = true;
-      // Closing at once would lose requests on open connections. During this wait, each response tells its client to disconnect.
+      // Closing at once would lose requests on open connections. During this wait, each response has `Connection: close`.
       if (config.drainLingerMs > 0) await sleep(config.drainLingerMs);
       shutdown.rejecting = true;
       const closed = closeServer(server);

@@ -1,4 +1,4 @@
-// Tests the keys file: it contains only hashes, only its owner may read it, changes take effect while the gateway runs, and an invalid file loses no key.
+// Tests the keys file: stored hashes, file mode, changes while the gateway runs, invalid files, and `npm run keys`.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';

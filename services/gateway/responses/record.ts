@@ -1,4 +1,4 @@
-// Builds the success response around the JSON text of the record, which may be tens of megabytes and is therefore copied without being parsed.
+// Builds the success response around the JSON text of the record, without parsing the text, because it may have tens of megabytes.
 import { ParseError } from '#shared/contract/errors.ts';
 import type { DocumentMetadata, RecordHead } from '#shared/contract/jobs.ts';
 

@@ -104,7 +104,7 @@ async function handleParse(deps: ParseDependencies, parse: ParseRequest): Promis
 
 /**
  * Checks credits, rate and queue of the key, and waits for the result for a moment. If the bus does not answer by then,
- * the check goes on while the body is received.
+ * the check continues while the body is received.
  * @throws ParseError 402, 429; BusUnavailableError
  */
 async function startPlanCheck(
@@ -227,7 +227,7 @@ async function buildResponse(
   return withDeadline(bufferBody(writeRecord(json, { metadata, warnings: head.warnings })), deadline, onTimeout);
 }
 
-/** Charges the credits. At the deadline the response is ready and must be sent, so a charge that takes longer is finished afterwards. */
+/** Charges the credits. If this takes longer than the deadline, the response is sent first and the charge continues. */
 async function charge(
   { log }: ParseDependencies,
   { context, facts }: ParseRequest,
@@ -259,7 +259,7 @@ function recordFailure(error: unknown): string {
   return isCancelled(error) ? 'cancelled' : code;
 }
 
-/** Releases what the request holds. An error response is sent afterwards, so the wait is short, and there is none if the bus is unavailable. */
+/** Releases what the request holds. The wait is short, because an error response is sent afterwards. It is 0 if the bus is unavailable. */
 async function cleanUp({ cleanup }: ParseRequest, outcome: string): Promise<void> {
   const released = Promise.allSettled(cleanup.map((release) => release()));
   // The bus may be unavailable too if the time ran out.
