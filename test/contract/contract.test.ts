@@ -1,27 +1,27 @@
-// Every row of SPEC sections 2, 4, 5, 7, 8 and 9 and every line of DECISIONS, over HTTP against the started product, over both transports.
+// Runs the cases of the API contract (docs/api.md) over HTTP against a started product, once for each transport.
 import { after, before, describe, test } from 'node:test';
 import { type Product, skipReason, startProduct, TRANSPORTS } from '../harness/product.ts';
-import { rows as badInput } from './bad-input.rows.ts';
-import { rows as blocks } from './blocks.rows.ts';
-import { rows as endpoints } from './endpoints.rows.ts';
-import { rows as errors } from './errors.rows.ts';
-import { rows as formats } from './formats.rows.ts';
-import { rows as limits } from './limits.rows.ts';
-import { rows as markdown } from './markdown.rows.ts';
-import { rows as metadata } from './metadata.rows.ts';
-import { rows as effects } from './option-effects.rows.ts';
-import { rows as options } from './options.rows.ts';
-import { rows as parsers } from './parsers.rows.ts';
-import { rows as plans } from './plans.rows.ts';
-import { rows as redact } from './redact.rows.ts';
-import { rows as request } from './request.rows.ts';
-import { rows as response } from './response.rows.ts';
-import type { Row } from './row.ts';
-import { rows as running } from './running.rows.ts';
-import { rows as sdk } from './sdk.rows.ts';
+import { cases as badInput } from './bad-input.cases.ts';
+import { cases as blocks } from './blocks.cases.ts';
+import type { ContractCase } from './contract-case.ts';
+import { cases as endpoints } from './endpoints.cases.ts';
+import { cases as errors } from './errors.cases.ts';
+import { cases as formats } from './formats.cases.ts';
+import { cases as limits } from './limits.cases.ts';
+import { cases as markdown } from './markdown.cases.ts';
+import { cases as metadata } from './metadata.cases.ts';
+import { cases as effects } from './option-effects.cases.ts';
+import { cases as options } from './options.cases.ts';
+import { cases as parsers } from './parsers.cases.ts';
+import { cases as plans } from './plans.cases.ts';
+import { cases as redact } from './redact.cases.ts';
+import { cases as request } from './request.cases.ts';
+import { cases as response } from './response.cases.ts';
+import { cases as running } from './running.cases.ts';
+import { cases as sdk } from './sdk.cases.ts';
 
-// What takes longest (a stalled upload waits 30 s) comes first, so that the rest runs beside it.
-const ROWS: readonly Row[] = [
+// The slowest cases come first (a stalled upload waits 30 s), so that the others run in parallel with them.
+const CASES: readonly ContractCase[] = [
   ...limits,
   ...errors,
   ...plans,
@@ -40,8 +40,8 @@ const ROWS: readonly Row[] = [
   ...running,
   ...sdk,
 ];
-const only = process.env.ROWS === undefined ? undefined : new RegExp(process.env.ROWS, 'i');
-const chosen = ROWS.filter((row) => only === undefined || only.test(row.name));
+const only = process.env.CASES === undefined ? undefined : new RegExp(process.env.CASES, 'i');
+const chosen = CASES.filter((one) => only === undefined || only.test(one.name));
 
 for (const transport of TRANSPORTS)
   describe(`contract over ${transport}`, { skip: skipReason(transport) }, () => {
@@ -53,10 +53,10 @@ for (const transport of TRANSPORTS)
       await product?.stop();
     });
 
-    const declare = (rows: readonly Row[]) => {
-      for (const row of rows) test(row.name, { timeout: 240_000 }, (context) => row.run(product, context));
+    const declare = (cases: readonly ContractCase[]) => {
+      for (const one of cases) test(one.name, { timeout: 240_000 }, (context) => one.run(product, context));
     };
-    describe('rows that come first', () => declare(chosen.filter((row) => row.alone === 'first')));
-    describe('rows side by side', { concurrency: 6 }, () => declare(chosen.filter((row) => !row.alone)));
-    describe('rows that come last', () => declare(chosen.filter((row) => row.alone === 'last')));
+    describe('cases that run first', () => declare(chosen.filter((one) => one.alone === 'first')));
+    describe('cases that run in parallel', { concurrency: 6 }, () => declare(chosen.filter((one) => !one.alone)));
+    describe('cases that run last', () => declare(chosen.filter((one) => one.alone === 'last')));
   });

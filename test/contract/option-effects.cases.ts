@@ -1,8 +1,15 @@
-// SPEC 2.2: what each option does to the answer, by default and when set.
+// Checks the effect of each option of docs/api.md, "Options", by default and when set.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
-import { namesField, page, parsed, type Row, refused, SMALL_CSV } from './row.ts';
+import {
+  type ContractCase,
+  expectError,
+  expectFieldInDetails,
+  expectSuccess,
+  htmlPage,
+  SMALL_CSV,
+} from './contract-case.ts';
 
 const nested = (depth: number): unknown => (depth === 0 ? 'x' : [nested(depth - 1)]);
 const CHROME =
@@ -14,36 +21,39 @@ const TAGGED =
 const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: '2.2 `onlyMainContent`: true by default, headers, navigation and footers are left out',
+    name: '`onlyMainContent` removes headers, navigation and footers by default',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, page(CHROME));
+      const { markdown = '' } = await expectSuccess(product, htmlPage(CHROME));
       assert.match(markdown, /# Story/);
       assert.doesNotMatch(markdown, /Top banner|Menu entry|Foot note/);
     },
   },
   {
-    name: '2.2 `onlyMainContent: false` keeps them',
+    name: '`onlyMainContent: false` keeps headers, navigation and footers',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, { ...page(CHROME), options: { onlyMainContent: false } });
+      const { markdown = '' } = await expectSuccess(product, {
+        ...htmlPage(CHROME),
+        options: { onlyMainContent: false },
+      });
       for (const words of ['Top banner', 'Menu entry', 'Story', 'Foot note'])
         assert.ok(markdown.includes(words), words);
     },
   },
   {
-    name: '2.2 `blockAds`: true by default, ads and cookie pop-ups are left out',
+    name: '`blockAds` removes advertisements and cookie banners by default',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, { ...page(ADS), options: { onlyMainContent: false } });
+      const { markdown = '' } = await expectSuccess(product, { ...htmlPage(ADS), options: { onlyMainContent: false } });
       assert.match(markdown, /The story itself/);
       assert.doesNotMatch(markdown, /Sponsored rope|We use cookies/);
     },
   },
   {
-    name: '2.2 `blockAds: false` keeps them',
+    name: '`blockAds: false` keeps advertisements and cookie banners',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, {
-        ...page(ADS),
+      const { markdown = '' } = await expectSuccess(product, {
+        ...htmlPage(ADS),
         options: { onlyMainContent: false, blockAds: false },
       });
       assert.match(markdown, /Sponsored rope/);
@@ -51,10 +61,10 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.2 `excludeTags`: tags and selectors excluded from output',
+    name: '`excludeTags` removes matching tags and selectors from Markdown and HTML',
     run: async (product) => {
-      const { markdown = '', html } = await parsed(product, {
-        ...page(TAGGED),
+      const { markdown = '', html } = await expectSuccess(product, {
+        ...htmlPage(TAGGED),
         options: { excludeTags: ['.drop', 'h1'], formats: ['markdown', 'html'] },
       });
       assert.match(markdown, /Kept words/);
@@ -62,17 +72,20 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.2 `includeTags`: only these are in the output',
+    name: '`includeTags` keeps only the matching elements',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, { ...page(TAGGED), options: { includeTags: ['#inner'] } });
+      const { markdown = '' } = await expectSuccess(product, {
+        ...htmlPage(TAGGED),
+        options: { includeTags: ['#inner'] },
+      });
       assert.equal(markdown.trim(), 'Inner words');
     },
   },
   {
-    name: 'DECISIONS `includeTags` wins over onlyMainContent',
+    name: '`includeTags` overrides `onlyMainContent`',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, {
-        ...page(TAGGED),
+      const { markdown = '' } = await expectSuccess(product, {
+        ...htmlPage(TAGGED),
         options: { includeTags: ['.keep'], onlyMainContent: true },
       });
       assert.match(markdown, /Kept words/);
@@ -81,10 +94,10 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.2 `includeTags` and `excludeTags` together',
+    name: '`excludeTags` removes elements inside the elements of `includeTags`',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, {
-        ...page(TAGGED),
+      const { markdown = '' } = await expectSuccess(product, {
+        ...htmlPage(TAGGED),
         options: { includeTags: ['main'], excludeTags: ['.drop'] },
       });
       assert.match(markdown, /Kept words/);
@@ -93,12 +106,12 @@ export const rows: Row[] = [
   },
   ...(['includeTags', 'excludeTags'] as const).flatMap((option) =>
     ['p[', '..x', 'div >> p', ':not(', '#'].map(
-      (selector): Row => ({
-        name: `DECISIONS a bad selector in \`${option}\`: 400 (${selector})`,
+      (selector): ContractCase => ({
+        name: `returns 400 for the invalid selector "${selector}" in \`${option}\``,
         run: async (product) => {
-          const body = await refused(
+          const body = await expectError(
             product,
-            { ...page(TAGGED), options: { [option]: ['p', selector] } },
+            { ...htmlPage(TAGGED), options: { [option]: ['p', selector] } },
             400,
             'BAD_REQUEST',
           );
@@ -108,10 +121,10 @@ export const rows: Row[] = [
     ),
   ),
   {
-    name: '2.2 `removeBase64Images`: true by default, inline images become alt-text placeholders',
+    name: '`removeBase64Images` replaces embedded images by their alternative text by default',
     run: async (product) => {
-      const { markdown = '', html } = await parsed(product, {
-        ...page(`<p>See</p><img alt="A petrel" src="${PIXEL}">`),
+      const { markdown = '', html } = await expectSuccess(product, {
+        ...htmlPage(`<p>See</p><img alt="A petrel" src="${PIXEL}">`),
         options: { formats: ['markdown', 'html'] },
       });
       assert.match(markdown, /!\[A petrel\]\(\)/);
@@ -119,17 +132,17 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.2 `removeBase64Images: false` keeps them',
+    name: '`removeBase64Images: false` keeps embedded images',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, {
-        ...page(`<p>See</p><img alt="A petrel" src="${PIXEL}">`),
+      const { markdown = '' } = await expectSuccess(product, {
+        ...htmlPage(`<p>See</p><img alt="A petrel" src="${PIXEL}">`),
         options: { removeBase64Images: false },
       });
       assert.ok(markdown.includes(PIXEL));
     },
   },
   {
-    name: '2.2 `headers`, `proxy`, `skipTlsVerification`: carried, and parsing an upload makes no request',
+    name: 'accepts `headers`, `proxy` and `skipTlsVerification`, and parsing an upload sends no requests',
     run: async (product) => {
       let requests = 0;
       const server = createServer((_, response) => {
@@ -141,8 +154,8 @@ export const rows: Row[] = [
       const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
       const body = `<link rel="stylesheet" href="${origin}/style.css"><img alt="far" src="${origin}/image.png"><iframe src="${origin}/frame"></iframe><script src="${origin}/script.js"></script><p>Words</p>`;
       try {
-        await parsed(product, {
-          ...page(body),
+        await expectSuccess(product, {
+          ...htmlPage(body),
           options: {
             headers: { 'X-Trace': 'abc' },
             proxy: 'auto',
@@ -157,7 +170,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.2 `timeout`: the default of 30000 ms and the maximum stand in the OpenAPI document',
+    name: 'the OpenAPI document has the default and the maximum of `timeout`',
     run: async (product) => {
       const document = JSON.stringify(await (await fetch(`${product.url}/openapi.json`)).json());
       assert.match(document, new RegExp(`"default":${REQUEST_LIMITS.timeoutDefaultMs}`));
@@ -165,15 +178,15 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.2 `auditMetadata.username` past 1024 characters is named in details',
+    name: '`details` names `auditMetadata.username` when it has more than 1024 characters',
     run: async (product) =>
-      namesField(
-        await refused(product, { ...SMALL_CSV, options: { auditMetadata: { username: 'x'.repeat(1025) } } }, 400),
+      expectFieldInDetails(
+        await expectError(product, { ...SMALL_CSV, options: { auditMetadata: { username: 'x'.repeat(1025) } } }, 400),
         'auditMetadata.username',
       ),
   },
   {
-    name: 'DECISIONS validation lists every wrong field',
+    name: '`details` lists every invalid field',
     run: async (product) => {
       const options = {
         timeout: 'soon',
@@ -181,15 +194,15 @@ export const rows: Row[] = [
         parsers: [{ type: 'pdf', maxPages: 0, mode: 'slow' }],
         unknownThing: 1,
       };
-      const body = await refused(product, { ...SMALL_CSV, options }, 400, 'BAD_REQUEST');
+      const body = await expectError(product, { ...SMALL_CSV, options }, 400, 'BAD_REQUEST');
       for (const path of ['timeout', 'onlyMainContent', 'parsers[0].maxPages', 'parsers[0].mode', 'unknownThing'])
-        namesField(body, path);
+        expectFieldInDetails(body, path);
     },
   },
   {
-    name: 'DECISIONS options of a deep nesting in a json schema are refused, not followed',
+    name: 'returns 400 for a JSON Schema nested 2,000 levels deep',
     run: async (product) => {
-      await refused(
+      await expectError(
         product,
         { ...SMALL_CSV, options: { formats: [{ type: 'json', schema: { deep: nested(2000) } }] } },
         400,

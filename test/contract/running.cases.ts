@@ -1,8 +1,8 @@
-// DECISIONS "Running": the names that scripts and charts rely on.
+// Checks the endpoints, variables and scripts that operators rely on (docs/api.md, "Running").
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { errorBody, send } from '../harness/client.ts';
-import { goesOn, parsed, type Row, SMALL_CSV } from './row.ts';
+import { type ContractCase, expectServing, expectSuccess, SMALL_CSV } from './contract-case.ts';
 
 async function get(url: string) {
   const response = await fetch(url);
@@ -11,19 +11,19 @@ async function get(url: string) {
 
 const SCRIPTS = ['start', 'test', 'check', 'service', 'keys', 'quality'] as const;
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: 'DECISIONS `/livez`: 200 without a key',
+    name: '`/livez` returns 200 without a key',
     run: async (product) => assert.equal((await get(`${product.opsUrl}/livez`)).status, 200),
   },
   {
-    name: 'DECISIONS `/readyz`: 200 without a key while it takes work',
+    name: '`/readyz` returns 200 without a key while the gateway accepts requests',
     run: async (product) => assert.equal((await get(`${product.opsUrl}/readyz`)).status, 200),
   },
   {
-    name: 'DECISIONS `/metrics`: Prometheus text that counts requests',
+    name: '`/metrics` returns Prometheus text with request counters',
     run: async (product) => {
-      await goesOn(product);
+      await expectServing(product);
       const { status, type, text } = await get(`${product.opsUrl}/metrics`);
       assert.equal(status, 200);
       assert.match(type, /^text\/plain|^application\/openmetrics-text/);
@@ -32,7 +32,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS `OPS_PORT` moves the three to a port of their own',
+    name: '`OPS_PORT` moves `/livez`, `/readyz` and `/metrics` to another port',
     run: async (product) => {
       for (const path of ['/livez', '/readyz', '/metrics']) {
         const { status } = await get(`${product.url}${path}`);
@@ -41,7 +41,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS `/openapi.json`: OpenAPI 3.1 of the parse operation with every option and answer',
+    name: '`/openapi.json` is OpenAPI 3.1 and has every option and status of the parse operation',
     run: async (product) => {
       const { status, text } = await get(`${product.url}/openapi.json`);
       assert.equal(status, 200);
@@ -79,7 +79,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS `/docs`: readable, from this server alone',
+    name: '`/docs` is HTML that loads only from this server',
     run: async (product) => {
       const { status, type, text } = await get(`${product.url}/docs`);
       assert.equal(status, 200);
@@ -90,7 +90,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS `KEYS_FILE` keeps hashes, never a key',
+    name: '`KEYS_FILE` has no plain keys',
     run: async (product) => {
       const key = await product.createKey('--team', 'harbour');
       const text = await readFile(product.keysFile, 'utf8');
@@ -99,7 +99,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS `npm run keys -- create` prints the new key alone on its last line, with every flag',
+    name: '`npm run keys -- create` accepts every flag and prints only the new key on its last line',
     run: async (product) => {
       const key = await product.createKey(
         '--team',
@@ -116,7 +116,7 @@ export const rows: Row[] = [
         'parse,zdr,audit',
       );
       assert.match(key, /^\S{16,}$/);
-      await parsed(product, {
+      await expectSuccess(product, {
         ...SMALL_CSV,
         key,
         options: { zeroDataRetention: true, auditMetadata: { username: 'ana' } },
@@ -124,27 +124,27 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS a key may be read from `API_KEY` on the first start',
-    run: (product) => goesOn(product),
+    name: 'the key of `API_KEY` is valid after the first start',
+    run: (product) => expectServing(product),
   },
   {
-    name: 'DECISIONS the npm scripts of this issue are there',
+    name: 'package.json has the documented npm scripts',
     run: async () => {
       const { scripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
       for (const script of SCRIPTS) assert.ok(scripts[script], script);
     },
   },
   {
-    name: 'DECISIONS `LOG_LEVEL`: at warn, nothing less is logged',
+    name: '`LOG_LEVEL=warn` logs no info, debug and trace messages',
     run: async (product) => {
-      await goesOn(product);
-      // An audit event is owed to whoever has it on, whatever is logged.
+      await expectServing(product);
+      // Audit events are written at every log level.
       const logged = product.output().replace(/^.*"msg":"audit".*$/gm, '');
       assert.doesNotMatch(logged, /"level":"(?:info|debug|trace)"/);
     },
   },
   {
-    name: 'the operations endpoints take no parse request',
+    name: 'the operations endpoints reject parse requests',
     run: async (product) => {
       const { status } = await send({ ...product, url: product.opsUrl }, { path: '/livez' });
       assert.ok(status === 405 || status === 404);

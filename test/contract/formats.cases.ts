@@ -1,9 +1,17 @@
-// SPEC 2.3: the seven formats parse serves, the ones it refuses, and how a list of them is read.
+// Checks docs/api.md, "Formats": the supported formats, the unsupported ones, and lists of formats.
 import assert from 'node:assert/strict';
 import { pdf } from '../harness/documents.ts';
-import { type Data, namesField, page, parsed, type Row, refused, SMALL_CSV } from './row.ts';
+import {
+  type ContractCase,
+  type Data,
+  expectError,
+  expectFieldInDetails,
+  expectSuccess,
+  htmlPage,
+  SMALL_CSV,
+} from './contract-case.ts';
 
-const PAGE = page(
+const PAGE = htmlPage(
   '<main><h1>Harbour</h1><p>The harbour was quiet. Boats came in at noon. The keeper wrote their names down. Nobody asked why the lamp stayed dark.</p><p><a href="https://example.com/log">Log</a> <img alt="Map" src="https://example.com/map.png"></p></main>',
   '<title>Harbour</title><script>var x = 1;</script>',
 );
@@ -22,33 +30,33 @@ const ONE: readonly (readonly [format: string, check: (data: Data) => void])[] =
   ['images', (data) => assert.deepEqual(data.images, ['https://example.com/map.png'])],
 ];
 
-const served = ONE.flatMap(([format, check]): Row[] => [
+const served = ONE.flatMap(([format, check]): ContractCase[] => [
   {
-    name: `2.3 \`{"type": "${format}"}\`: fills its field and no other`,
+    name: `\`{"type": "${format}"}\` fills only the field \`${format}\``,
     run: async (product) => {
-      const data = await parsed(product, { ...PAGE, options: { formats: [{ type: format }] } });
+      const data = await expectSuccess(product, { ...PAGE, options: { formats: [{ type: format }] } });
       assert.deepEqual(present(data), [format]);
       check(data);
     },
   },
   {
-    name: `DECISIONS "${format}" as shorthand means the same`,
+    name: `the string "${format}" fills only the field \`${format}\``,
     run: async (product) => {
-      const data = await parsed(product, { ...PAGE, options: { formats: [format] } });
+      const data = await expectSuccess(product, { ...PAGE, options: { formats: [format] } });
       assert.deepEqual(present(data), [format]);
       check(data);
     },
   },
   {
-    name: `2.3 \`${format}\`: no extra fields`,
+    name: `returns 400 for an extra field in the \`${format}\` format`,
     run: async (product) => {
-      const body = await refused(
+      const body = await expectError(
         product,
         { ...PAGE, options: { formats: [{ type: format, prompt: 'x' }] } },
         400,
         'BAD_REQUEST',
       );
-      namesField(body, 'formats[0].prompt');
+      expectFieldInDetails(body, 'formats[0].prompt');
     },
   },
 ]);
@@ -68,20 +76,20 @@ const BROWSER = [
   'attributes',
 ];
 
-const others: Row[] = [
+const others: ContractCase[] = [
   {
-    name: '2.2 `formats`: absent means markdown',
-    run: async (product) => assert.deepEqual(present(await parsed(product, PAGE)), ['markdown']),
+    name: 'returns Markdown when `formats` is absent',
+    run: async (product) => assert.deepEqual(present(await expectSuccess(product, PAGE)), ['markdown']),
   },
   {
-    name: 'DECISIONS `formats: []` means markdown',
+    name: 'returns Markdown for `formats: []`',
     run: async (product) =>
-      assert.deepEqual(present(await parsed(product, { ...PAGE, options: { formats: [] } })), ['markdown']),
+      assert.deepEqual(present(await expectSuccess(product, { ...PAGE, options: { formats: [] } })), ['markdown']),
   },
   {
-    name: 'DECISIONS duplicates count once',
+    name: 'ignores duplicate formats',
     run: async (product) => {
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         ...PAGE,
         options: { formats: ['markdown', { type: 'markdown' }, 'links', 'links'] },
       });
@@ -89,46 +97,59 @@ const others: Row[] = [
     },
   },
   {
-    name: '2.3 several formats at once fill exactly their fields',
+    name: 'several formats fill exactly their fields',
     run: async (product) => {
       const formats = ['markdown', 'html', 'rawHtml', 'links', 'images', 'summary'];
-      assert.deepEqual(present(await parsed(product, { ...PAGE, options: { formats } })), [...formats].sort());
+      assert.deepEqual(present(await expectSuccess(product, { ...PAGE, options: { formats } })), [...formats].sort());
     },
   },
   {
-    name: '2.3 `type` is required in each item',
+    name: 'returns 400 for a format without `type`',
     run: async (product) =>
-      namesField(
-        await refused(product, { ...PAGE, options: { formats: [{ prompt: 'x' }] } }, 400, 'BAD_REQUEST'),
+      expectFieldInDetails(
+        await expectError(product, { ...PAGE, options: { formats: [{ prompt: 'x' }] } }, 400, 'BAD_REQUEST'),
         'formats[0]',
       ),
   },
   {
-    name: '2.3 `json`: "json" as a string is refused, it needs its object',
+    name: 'returns 400 for the string "json", because `json` must be an object',
     run: async (product) =>
-      namesField(await refused(product, { ...PAGE, options: { formats: ['json'] } }, 400, 'BAD_REQUEST'), 'formats[0]'),
+      expectFieldInDetails(
+        await expectError(product, { ...PAGE, options: { formats: ['json'] } }, 400, 'BAD_REQUEST'),
+        'formats[0]',
+      ),
   },
   {
-    name: '2.3 `json`: needs a prompt or a schema',
+    name: 'returns 400 for `json` without a prompt and without a schema',
     run: async (product) => {
-      const body = await refused(product, { ...PAGE, options: { formats: [{ type: 'json' }] } }, 400, 'BAD_REQUEST');
+      const body = await expectError(
+        product,
+        { ...PAGE, options: { formats: [{ type: 'json' }] } },
+        400,
+        'BAD_REQUEST',
+      );
       assert.match(body.error, /prompt|schema/);
     },
   },
   ...[{ prompt: 7 }, { prompt: [] }, { schema: 'object' }, { schema: [] }, { schema: 7 }].map(
-    (fields): Row => ({
-      name: `2.3 \`json\`: prompt is a string and schema an object (${JSON.stringify(fields)})`,
+    (fields): ContractCase => ({
+      name: `returns 400 for \`json\` with a field of the wrong type (${JSON.stringify(fields)})`,
       run: async (product) =>
-        namesField(
-          await refused(product, { ...PAGE, options: { formats: [{ type: 'json', ...fields }] } }, 400, 'BAD_REQUEST'),
+        expectFieldInDetails(
+          await expectError(
+            product,
+            { ...PAGE, options: { formats: [{ type: 'json', ...fields }] } },
+            400,
+            'BAD_REQUEST',
+          ),
           'formats[0]',
         ),
     }),
   ),
   {
-    name: 'DECISIONS `json` without a model: 400 MODEL_NOT_CONFIGURED, not retryable',
+    name: 'returns 400 MODEL_NOT_CONFIGURED for `json` when no model is configured',
     run: async (product) => {
-      const body = await refused(
+      const body = await expectError(
         product,
         { ...PAGE, options: { formats: [{ type: 'json', prompt: 'List the boats' }] } },
         400,
@@ -138,23 +159,23 @@ const others: Row[] = [
     },
   },
   {
-    name: 'DECISIONS `summary` without a model: extractive, with a warning that says so',
+    name: '`summary` is extractive and has a warning when no model is configured',
     run: async (product) => {
-      const data = await parsed(product, { ...PAGE, options: { formats: ['summary'] } });
+      const data = await expectSuccess(product, { ...PAGE, options: { formats: ['summary'] } });
       assert.match(data.warning ?? '', /extract|model/i);
       const words = (data.summary ?? '').match(/[A-Za-z]+/g) ?? [];
       assert.ok(
         words.length > 3 && words.every((word) => PAGE.file.includes(word)),
-        "an extract holds the text's own words",
+        'an extractive summary uses only words of the text',
       );
     },
   },
-  ...BROWSER.flatMap((format): Row[] => [
+  ...BROWSER.flatMap((format): ContractCase[] => [
     {
-      name: `2.3 and DECISIONS format \`${format}\`: 400 PARSE_UNSUPPORTED_OPTIONS, naming it`,
+      name: `returns 400 PARSE_UNSUPPORTED_OPTIONS with the name of the unsupported format \`${format}\``,
       run: async (product) => {
         for (const item of [format, { type: format }]) {
-          const body = await refused(
+          const body = await expectError(
             product,
             { ...SMALL_CSV, options: { formats: ['markdown', item] } },
             400,
@@ -166,10 +187,10 @@ const others: Row[] = [
     },
   ]),
   {
-    name: 'DECISIONS `html`, `links` and the rest work for a PDF as for a page',
+    name: 'returns `html`, `rawHtml`, `links` and `images` for a PDF',
     run: async (product) => {
       const file = await pdf([{ title: 'Chart room', lines: ['The lamp is lit at dusk.'] }]);
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         file,
         fileName: 'chart.pdf',
         options: { formats: ['markdown', 'html', 'rawHtml', 'links', 'images'] },
@@ -181,4 +202,4 @@ const others: Row[] = [
   },
 ];
 
-export const rows: Row[] = [...served, ...others];
+export const cases: ContractCase[] = [...served, ...others];

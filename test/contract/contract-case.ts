@@ -1,4 +1,4 @@
-// What one row of the coverage is: a line of SPEC or DECISIONS in words, and the requests that hold the product to it.
+// Defines a test case of the API contract and the assertions that the cases share.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { ParseResponse } from '#shared/contract/response.ts';
@@ -6,23 +6,23 @@ import { type Answer, type ErrorBody, errorBody, type ParseRequest, parse, succe
 import { csv } from '../harness/documents.ts';
 import type { Product } from '../harness/product.ts';
 
-export interface Row {
-  /** Section and row, as SPEC.md or DECISIONS.md names it. */
+export interface ContractCase {
+  /** One sentence about the interface. */
   name: string;
   run(product: Product, context: TestContext): Promise<void>;
-  /** Measures or disturbs the whole product: runs by itself, before or after the others. */
+  /** Runs without other cases in parallel, before or after them, because it measures or disturbs the entire product. */
   alone?: 'first' | 'last';
 }
 
 export type Data = ParseResponse['data'];
 
-/** Parses and asserts a documented 200. */
-export async function parsed(product: Product, request: ParseRequest): Promise<Data> {
+/** Parses and asserts a documented 200. @returns its `data` */
+export async function expectSuccess(product: Product, request: ParseRequest): Promise<Data> {
   return successData(await parse(product, request));
 }
 
-/** Parses and asserts a documented error. */
-export async function refused(
+/** Parses and asserts a documented error. @returns its body */
+export async function expectError(
   product: Product,
   request: ParseRequest,
   status: number,
@@ -33,44 +33,44 @@ export async function refused(
 
 export const SMALL_CSV = { file: csv(), fileName: 'boats.csv' } as const;
 
-/** An HTML upload around this body. */
-export const page = (body: string, head = '<title>Page</title>') => ({
+/** An HTML upload with this body. */
+export const htmlPage = (body: string, head = '<title>Page</title>') => ({
   file: `<!doctype html><html lang="en"><head><meta charset="utf-8">${head}</head><body>${body}</body></html>`,
   fileName: 'page.html',
 });
 
-/** The server still answers an ordinary request. */
-export async function goesOn(product: Product): Promise<void> {
-  const data = await parsed(product, SMALL_CSV);
+/** Asserts that the server still parses a small file. */
+export async function expectServing(product: Product): Promise<void> {
+  const data = await expectSuccess(product, SMALL_CSV);
   assert.match(data.markdown ?? '', /seventeen herons/);
 }
 
-/** Asserts a documented error and that the server goes on after it. */
-export async function badInput(
+/** Asserts a documented error and that the server still works after it. */
+export async function expectErrorThenServing(
   product: Product,
   answer: Promise<Answer>,
   status: number,
   code: string,
-  says: RegExp,
+  message: RegExp,
 ): Promise<void> {
   const body = errorBody(await answer, status, code);
-  assert.match(body.error, says, 'the message says what is wrong and what to do');
-  await goesOn(product);
+  assert.match(body.error, message);
+  await expectServing(product);
 }
 
 /** Asserts that `details` names this field. */
-export function namesField(body: ErrorBody, path: string): void {
+export function expectFieldInDetails(body: ErrorBody, path: string): void {
   const paths = (body.details ?? []).map((issue) => issue.path);
   assert.ok(
     paths.some((known) => known === path || known.startsWith(`${path}.`) || known.startsWith(`${path}[`)),
-    `details names ${path}, not ${JSON.stringify(paths)}`,
+    `details must name ${path}, but has ${JSON.stringify(paths)}`,
   );
 }
 
-/** A whole `Retry-After` of at least one second. @returns the seconds */
-export function retryAfter(answer: Answer): number {
+/** Asserts a `Retry-After` of whole seconds, at least 1. @returns the seconds */
+export function readRetryAfter(answer: Answer): number {
   const value = String(answer.headers['retry-after'] ?? '');
-  assert.match(value, /^[1-9]\d*$/, 'Retry-After is a whole number of seconds, at least 1');
+  assert.match(value, /^[1-9]\d*$/, 'Retry-After must be a whole number of seconds, at least 1');
   return Number(value);
 }
 

@@ -1,19 +1,19 @@
-// SPEC 2.7: every field of the blocks, by reading a PDF whose layout is known.
+// Checks every field of docs/api.md, "Blocks" on a PDF with a known layout.
 import assert from 'node:assert/strict';
 import { BLOCK_TYPES } from '#shared/contract/response.ts';
 import { scanOf } from '../harness/documents/scans.ts';
 import { CONTENT, pdf } from '../harness/documents.ts';
 import type { Product } from '../harness/product.ts';
-import { log, SENTENCES, scan } from './pdf-log.ts';
-import { parsed, type Row } from './row.ts';
+import { type ContractCase, expectSuccess } from './contract-case.ts';
+import { PAGE_SENTENCES, parseScannedPdf, parseThreePagePdf } from './pdf-documents.ts';
 
-/** Blocks of the log with the Markdown they belong to. */
+/** Parses the three-page PDF with `blocks`. */
 async function blocksOf(
   product: Product,
   parserFields: Record<string, unknown> = {},
   options: Record<string, unknown> = {},
 ) {
-  const data = await log(product, { blocks: true, ...parserFields }, options);
+  const data = await parseThreePagePdf(product, { blocks: true, ...parserFields }, options);
   const pages = data.blocks ?? [];
   return {
     data,
@@ -23,9 +23,9 @@ async function blocksOf(
   };
 }
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: '2.7 one item a page; `pageNumber` is the 1-based physical page',
+    name: '`blocks` has one item per page, and `pageNumber` is the 1-based physical page number',
     run: async (product) =>
       assert.deepEqual(
         (await blocksOf(product)).pages.map((one) => one.pageNumber),
@@ -33,14 +33,14 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: '2.7 `width` and `height`: positive numbers or null',
+    name: '`width` and `height` of a page in `blocks` are positive numbers or null',
     run: async (product) => {
       for (const one of (await blocksOf(product)).pages)
         for (const size of [one.width, one.height]) assert.ok(size === null || size > 0);
     },
   },
   {
-    name: '2.7 `status`: ok for pages that could be read',
+    name: '`status` is `ok` for pages that were read without problems',
     run: async (product) =>
       assert.deepEqual(
         (await blocksOf(product)).pages.map((one) => one.status),
@@ -48,11 +48,11 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: '2.7 `items`: every page with text has blocks',
+    name: '`items` is not empty for a page with text',
     run: async (product) => assert.ok((await blocksOf(product)).pages.every((one) => one.items.length > 0)),
   },
   {
-    name: '2.7 `id`: `p<page>.b<index in reading order>`, unique',
+    name: 'block `id` is `p<page>.b<index in reading order>` and unique',
     run: async (product) => {
       const { pages, items } = await blocksOf(product);
       for (const one of pages)
@@ -66,7 +66,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.7 `id` is stable: the same request gives the same ids',
+    name: 'block ids are the same when the same request is sent again',
     run: async (product) =>
       assert.deepEqual(
         (await blocksOf(product)).items.map((item) => item.id),
@@ -74,7 +74,7 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: '2.7 `type`: known types; a large first line is a title or header, a ruled grid a table, a sentence text',
+    name: 'block `type` is `title` or `section_header` for a large first line, `table` for a ruled grid, `text` for a sentence',
     run: async (product) => {
       const { items } = await blocksOf(product);
       for (const item of items) assert.ok((BLOCK_TYPES as readonly string[]).includes(item.type), item.type);
@@ -85,14 +85,14 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.7 `label`: string or null on every block',
+    name: 'block `label` is a string or null',
     run: async (product) => {
       for (const item of (await blocksOf(product)).items)
         assert.ok(item.label === null || typeof item.label === 'string');
     },
   },
   {
-    name: '2.7 `content`: Markdown fragments, a table as a pipe table',
+    name: 'block `content` is Markdown: a heading has `#` and a table is a pipe table',
     run: async (product) => {
       const { items } = await blocksOf(product);
       assert.match(items.find((item) => item.type === 'table')?.content ?? '', /\| *Petrel *\| *42 *\|/);
@@ -100,7 +100,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.7 `bbox`: four numbers from 0 to 1 in order, and where the words are',
+    name: 'block `bbox` is [x0, y0, x1, y1] from 0 to 1 and encloses the drawn words',
     run: async (product) => {
       const { items } = await blocksOf(product);
       for (const { bbox, id } of items) {
@@ -121,7 +121,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.7 `readingOrder`: integers that rise through each page',
+    name: 'block `readingOrder` is an integer that increases through each page',
     run: async (product) => {
       for (const one of (await blocksOf(product)).pages) {
         const order = one.items.map((item) => item.readingOrder);
@@ -133,7 +133,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.7 `markdownSpan`: [start, end) cuts exactly the content out of the document Markdown',
+    name: '`markdownSpan` [start, end) of the document Markdown equals the block content',
     run: async (product) => {
       const { items, markdown } = await blocksOf(product);
       assert.ok(items.some((item) => item.markdownSpan));
@@ -142,7 +142,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.7 `markdownSpan` with page markers between the pages',
+    name: '`markdownSpan` equals the block content when page markers are in the Markdown',
     run: async (product) => {
       const { items, markdown } = await blocksOf(product, { pageMarkers: true });
       assert.match(markdown, /<!-- page 2 -->/);
@@ -151,12 +151,12 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS `markdownSpan` counts UTF-16 units of the final Markdown, after redaction',
+    name: '`markdownSpan` counts UTF-16 code units of the Markdown after redaction',
     run: async (product) => {
       const file = await pdf([
         { title: 'Crew', lines: ['Write to anna.keller@example.com today.', 'The last line is untouched.'] },
       ]);
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         file,
         fileName: 'crew.pdf',
         options: {
@@ -173,7 +173,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.7 `source`: the path that made the block, native_text for a text layer',
+    name: 'block `source` is null or a non-empty string such as `native_text`',
     run: async (product) =>
       assert.ok(
         (await blocksOf(product)).items.every(
@@ -182,7 +182,7 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: '2.7 `confidence`: layout and ocr are numbers from 0 to 1 or null; ocr null for a text layer',
+    name: '`confidence.layout` is null or from 0 to 1, and `confidence.ocr` is null for a text layer',
     run: async (product) => {
       for (const { confidence } of (await blocksOf(product)).items) {
         assert.ok(confidence.layout === null || (confidence.layout >= 0 && confidence.layout <= 1));
@@ -191,25 +191,26 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.7 blocks are there without the markdown format too',
+    name: '`blocks` is returned when the `markdown` format is not requested',
     run: async (product) => {
-      const data = await log(product, { blocks: true }, { formats: ['links'] });
+      const data = await parseThreePagePdf(product, { blocks: true }, { formats: ['links'] });
       assert.equal(data.blocks?.length, 3);
       assert.equal(data.markdown, undefined);
     },
   },
   {
-    name: '2.7 every word of the Markdown belongs to a block',
+    name: 'the blocks contain every heading, sentence and table of the document',
     run: async (product) => {
       const { items } = await blocksOf(product);
       const text = items.map((item) => item.content).join('\n');
-      for (const words of [...SENTENCES, 'Harbour log', 'Closing', 'Petrel']) assert.ok(text.includes(words), words);
+      for (const words of [...PAGE_SENTENCES, 'Harbour log', 'Closing', 'Petrel'])
+        assert.ok(text.includes(words), words);
     },
   },
   {
-    name: '2.7 blocks of an OCR page: confidence.ocr is there, spans exact',
+    name: 'blocks of an OCR page have `confidence.ocr` and exact `markdownSpan` offsets',
     run: async (product) => {
-      const data = await scan(product, 'auto', { blocks: true });
+      const data = await parseScannedPdf(product, 'auto', { blocks: true });
       const items = data.blocks?.flatMap((one) => one.items) ?? [];
       assert.ok(items.some((item) => item.content.includes('herons') && typeof item.confidence.ocr === 'number'));
       for (const item of items)
@@ -218,10 +219,10 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.7 `status`: a page that OCR reads at very low confidence is `partial` and named in `warning`; the others are `ok`',
+    name: '`status` is `partial` and `warning` names the page when OCR confidence is very low; other pages are `ok`',
     run: async (product) => {
       const lines = ['The keeper counts herons before the evening storm', 'and writes careful notes about every boat.'];
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         file: await scanOf([lines, lines], 150, [1]),
         fileName: 'mirrored-page.pdf',
         options: { timeout: 120_000, parsers: [{ type: 'pdf', blocks: true }] },
@@ -234,8 +235,8 @@ export const rows: Row[] = [
           [2, 'partial'],
         ],
       );
-      const sureness = data.blocks?.map(({ items }) => Math.max(...items.map((item) => item.confidence.ocr ?? 0)));
-      assert.ok((sureness?.[0] ?? 0) > 0.8 && (sureness?.[1] ?? 1) < 0.7, String(sureness));
+      const confidence = data.blocks?.map(({ items }) => Math.max(...items.map((item) => item.confidence.ocr ?? 0)));
+      assert.ok((confidence?.[0] ?? 0) > 0.8 && (confidence?.[1] ?? 1) < 0.7, String(confidence));
       assert.match(data.markdown ?? '', /counts herons before/);
       assert.match(data.warning ?? '', /\bpage 2 was hard to read by OCR\b/);
       assert.doesNotMatch(data.warning ?? '', /\bpage 1\b/);

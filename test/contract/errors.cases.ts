@@ -1,14 +1,14 @@
-// SPEC 7 and DECISIONS "Errors": the shape of every error, what each status means, and the order of the checks.
+// Checks the error format and each status (docs/api.md, "Errors"), and docs/api.md, "Order of checks".
 import assert from 'node:assert/strict';
 import { EXTENSIONS } from '#shared/contract/formats.ts';
 import { errorBody, parse, send } from '../harness/client.ts';
 import { hollowPackage, zip } from '../harness/documents.ts';
-import { fixture } from './pdf-log.ts';
-import { goesOn, type Row, refused, SMALL_CSV } from './row.ts';
+import { type ContractCase, expectError, expectServing, SMALL_CSV } from './contract-case.ts';
+import { readPdfFixture } from './pdf-documents.ts';
 
-const shape: Row[] = [
+const shape: ContractCase[] = [
   {
-    name: '7.1 every non-2xx is JSON: success false, error, code, nothing else; X-Request-Id in the header',
+    name: 'every error is JSON with only `success`, `error`, `code` and `details`, and has an X-Request-Id header',
     run: async (product) => {
       for (const answer of [
         await send(product),
@@ -27,15 +27,20 @@ const shape: Row[] = [
     },
   },
   {
-    name: '7.1 `details`: structured per-field validation errors with path, message and code',
+    name: '`details` of a validation error has `path`, `message` and `code` for each field',
     run: async (product) => {
-      const { details = [] } = await refused(product, { ...SMALL_CSV, options: { timeout: 'x' } }, 400, 'BAD_REQUEST');
+      const { details = [] } = await expectError(
+        product,
+        { ...SMALL_CSV, options: { timeout: 'x' } },
+        400,
+        'BAD_REQUEST',
+      );
       assert.equal(details[0]?.path, 'timeout');
       assert.ok((details[0]?.message ?? '').length > 3 && (details[0]?.code ?? '').length > 0);
     },
   },
   {
-    name: 'X-Request-Id: another one for every request',
+    name: 'X-Request-Id is different for each request',
     run: async (product) => {
       const ids = await Promise.all(
         [1, 2, 3].map(async () => (await send(product, { key: null })).headers['x-request-id']),
@@ -44,7 +49,7 @@ const shape: Row[] = [
     },
   },
   {
-    name: '7.2 400: `success` false, `code` BAD_REQUEST, the message of an invalid multipart body says so',
+    name: 'returns 400 BAD_REQUEST with "multipart form-data request" in the message for a text/plain body',
     run: async (product) =>
       assert.match(
         errorBody(await send(product, { body: 'x', headers: { 'content-type': 'text/plain' } }), 400, 'BAD_REQUEST')
@@ -53,16 +58,16 @@ const shape: Row[] = [
       ),
   },
   {
-    name: '7.3 400 validation: details name the field',
+    name: '`details` of a 400 has the path of the invalid field',
     run: async (product) =>
       assert.equal(
-        (await refused(product, { ...SMALL_CSV, options: { proxy: 'stealth' } }, 400, 'BAD_REQUEST')).details?.[0]
+        (await expectError(product, { ...SMALL_CSV, options: { proxy: 'stealth' } }, 400, 'BAD_REQUEST')).details?.[0]
           ?.path,
         'proxy',
       ),
   },
   {
-    name: '7.3 404 `Not Found`',
+    name: 'returns 404 `Not Found` for an unknown path',
     run: async (product) =>
       assert.equal(
         errorBody(await send(product, { method: 'GET', path: '/v2/nothing' }), 404, 'NOT_FOUND').error,
@@ -70,32 +75,32 @@ const shape: Row[] = [
       ),
   },
   {
-    name: '7.3 405 for an unknown method word and an unusual one',
+    name: 'returns 405 for the methods PROPFIND and TRACE',
     run: async (product) => {
       for (const method of ['PROPFIND', 'TRACE']) errorBody(await send(product, { method }), 405, 'METHOD_NOT_ALLOWED');
     },
   },
   {
-    name: '7.3 408 `Request Timeout`: the page took longer than the request timeout; the server goes on',
+    name: 'returns 408 `Request Timeout` when parsing takes longer than `timeout`, and keeps serving',
     run: async (product) => {
       const request = {
-        file: await fixture('scanned-harbour-report.pdf'),
+        file: await readPdfFixture('scanned-harbour-report.pdf'),
         fileName: 'scan.pdf',
         options: { timeout: 20, parsers: [{ type: 'pdf', mode: 'ocr' }] },
       };
-      // The worker is up; what is measured is its work, not its start.
-      await refused(product, { ...request, file: '%PDF-1.7\nbroken', options: { timeout: 60_000 } }, 422);
+      // The first request starts the worker, so that the second one does not measure its start.
+      await expectError(product, { ...request, file: '%PDF-1.7\nbroken', options: { timeout: 60_000 } }, 422);
       const started = performance.now();
-      assert.match((await refused(product, request, 408, 'REQUEST_TIMEOUT')).error, /^Request Timeout/);
+      assert.match((await expectError(product, request, 408, 'REQUEST_TIMEOUT')).error, /^Request Timeout/);
       assert.ok(performance.now() - started < 5_000, 'the answer comes soon after the deadline');
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   ...([{ type: 'nothing' }, { type: 'object', properties: 7 }] as const).map(
-    (schema): Row => ({
-      name: `7.3 422: a schema that is not valid JSON Schema (${JSON.stringify(schema)})`,
+    (schema): ContractCase => ({
+      name: `returns 422 SCHEMA_INVALID for an invalid JSON Schema (${JSON.stringify(schema)})`,
       run: async (product) =>
-        void (await refused(
+        void (await expectError(
           product,
           { ...SMALL_CSV, options: { formats: [{ type: 'json', schema }] } },
           422,
@@ -104,7 +109,7 @@ const shape: Row[] = [
     }),
   ),
   {
-    name: '7.3 422 for every kind: a document of noise behind the right magic bytes is never a 500',
+    name: 'returns 200, 400 or 422, never 500, for random bytes after the correct magic bytes of each format',
     run: async (product) => {
       const noise = Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 7919) % 251));
       const zipNoise = Buffer.from(
@@ -132,45 +137,50 @@ const shape: Row[] = [
         assert.ok([200, 400, 422].includes(answer.status), `${extension}: ${answer.text.slice(0, 300)}`);
         if (answer.status !== 200) errorBody(answer, answer.status);
       }
-      await goesOn(product);
+      await expectServing(product);
     },
   },
 ];
 
-const documents: Row[] = [
+const documents: ContractCase[] = [
   {
-    name: 'DECISIONS corrupt or empty-inside documents: 422 DOCUMENT_CORRUPT, never 500',
+    name: 'returns 422 DOCUMENT_CORRUPT for packages without their main part',
     run: async (product) => {
       for (const [extension, main] of [
         ['.docx', 'word/document.xml'],
         ['.xlsx', 'xl/workbook.xml'],
         ['.pptx', 'ppt/presentation.xml'],
       ] as const)
-        await refused(product, { file: hollowPackage(main), fileName: `hollow${extension}` }, 422, 'DOCUMENT_CORRUPT');
+        await expectError(
+          product,
+          { file: hollowPackage(main), fileName: `hollow${extension}` },
+          422,
+          'DOCUMENT_CORRUPT',
+        );
       for (const [extension, mime] of [
         ['.odt', 'application/vnd.oasis.opendocument.text'],
         ['.epub', 'application/epub+zip'],
       ] as const) {
-        await refused(
+        await expectError(
           product,
           { file: zip([{ name: 'mimetype', content: mime }]), fileName: `hollow${extension}` },
           422,
           'DOCUMENT_CORRUPT',
         );
       }
-      await goesOn(product);
+      await expectServing(product);
     },
   },
 ];
 
-const order: Row[] = [
+const order: ContractCase[] = [
   {
-    name: 'DECISIONS order: 401 before the body is looked at',
+    name: 'returns 401 before the body is checked',
     run: async (product) =>
       void errorBody(await send(product, { key: 'fc-unknown-key-000', body: 'not multipart' }), 401),
   },
   {
-    name: 'DECISIONS order: 403 before credits, rate and the body',
+    name: 'returns 403 before credits, rate and body are checked',
     run: async (product) => {
       const key = await product.createKey('--allow', 'audit', '--credits', '0', '--rate', '1');
       for (let attempt = 0; attempt < 3; attempt++)
@@ -178,7 +188,7 @@ const order: Row[] = [
     },
   },
   {
-    name: 'DECISIONS order: 402 before rate and the body',
+    name: 'returns 402 before rate and body are checked',
     run: async (product) => {
       const key = await product.createKey('--credits', '0', '--rate', '1');
       for (let attempt = 0; attempt < 3; attempt++)
@@ -186,7 +196,7 @@ const order: Row[] = [
     },
   },
   {
-    name: 'DECISIONS order: 429 before the body',
+    name: 'returns 429 before the body is checked',
     run: async (product) => {
       const key = await product.createKey('--rate', '1');
       const statuses: number[] = [];
@@ -198,4 +208,4 @@ const order: Row[] = [
   },
 ];
 
-export const rows: Row[] = [...shape, ...documents, ...order];
+export const cases: ContractCase[] = [...shape, ...documents, ...order];

@@ -1,11 +1,11 @@
-// SPEC 2.5 and the DECISIONS on redaction: entities, modes, styles, and every text that leaves.
+// Checks docs/api.md, "Redaction": entities, modes, styles, and every text of the response.
 import assert from 'node:assert/strict';
 import { pdf } from '../harness/documents.ts';
-import { page, parsed, type Row, refused } from './row.ts';
+import { type ContractCase, expectError, expectSuccess, htmlPage } from './contract-case.ts';
 
 const TEXT =
   'Contact Maria Gonzalez at maria.gonzalez@example.com or call +1 415 555 2671. She lives in Barcelona, Spain. Her card is 4111 1111 1111 1111 and the key is AKIAIOSFODNN7EXAMPLE.';
-const LETTER = page(`<main><h1>Letter</h1><p>${TEXT}</p><p>Nothing private stands here.</p></main>`);
+const LETTER = htmlPage(`<main><h1>Letter</h1><p>${TEXT}</p><p>Nothing private stands here.</p></main>`);
 
 const BY_ENTITY = {
   PERSON: 'Maria Gonzalez',
@@ -18,11 +18,14 @@ const BY_ENTITY = {
 type Entity = keyof typeof BY_ENTITY;
 const ENTITIES = Object.keys(BY_ENTITY) as Entity[];
 
-const entityRows = ENTITIES.map(
-  (entity): Row => ({
-    name: `2.5 \`entities: ["${entity}"]\`: restricts redaction to this category, marked \`<${entity}>\``,
+const entityCases = ENTITIES.map(
+  (entity): ContractCase => ({
+    name: `\`entities: ["${entity}"]\` redacts only this entity, with the tag \`<${entity}>\``,
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, { ...LETTER, options: { redactPII: { entities: [entity] } } });
+      const { markdown = '' } = await expectSuccess(product, {
+        ...LETTER,
+        options: { redactPII: { entities: [entity] } },
+      });
       assert.ok(!markdown.includes(BY_ENTITY[entity]), markdown);
       assert.ok(
         markdown.includes(`<${entity}>`) || markdown.includes(`\\<${entity}>`) || markdown.includes(`&lt;${entity}`),
@@ -34,11 +37,11 @@ const entityRows = ENTITIES.map(
   }),
 );
 
-const modeRows = (['accurate', 'aggressive', 'fast'] as const).map(
-  (mode): Row => ({
-    name: `2.5 \`mode: ${mode}\`: redacts what is certain (email, phone, card, secret)`,
+const modeCases = (['accurate', 'aggressive', 'fast'] as const).map(
+  (mode): ContractCase => ({
+    name: `\`mode: ${mode}\` redacts an email address, a phone number, a card number and a secret`,
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, { ...LETTER, options: { redactPII: { mode } } });
+      const { markdown = '' } = await expectSuccess(product, { ...LETTER, options: { redactPII: { mode } } });
       for (const entity of ['EMAIL', 'PHONE', 'FINANCIAL', 'SECRET'] as const)
         assert.ok(!markdown.includes(BY_ENTITY[entity]), `${entity}: ${markdown}`);
       assert.match(markdown, /Nothing private stands here\./);
@@ -46,48 +49,52 @@ const modeRows = (['accurate', 'aggressive', 'fast'] as const).map(
   }),
 );
 
-export const rows: Row[] = [
-  ...entityRows,
-  ...modeRows,
+export const cases: ContractCase[] = [
+  ...entityCases,
+  ...modeCases,
   {
-    name: '2.2 `redactPII: false` is the default: nothing is touched',
+    name: 'redacts nothing without `redactPII`',
     run: async (product) => {
-      const data = await parsed(product, LETTER);
+      const data = await expectSuccess(product, LETTER);
       for (const words of Object.values(BY_ENTITY)) assert.ok(data.markdown?.includes(words), words);
       assert.equal(data.metadata.piiRedactions, undefined);
     },
   },
   {
-    name: '2.2 and 2.5 `redactPII: true`: default settings, all supported entities, tags',
+    name: '`redactPII: true` replaces all entities by tags',
     run: async (product) => {
-      const { markdown = '', metadata } = await parsed(product, { ...LETTER, options: { redactPII: true } });
+      const { markdown = '', metadata } = await expectSuccess(product, { ...LETTER, options: { redactPII: true } });
       for (const words of Object.values(BY_ENTITY)) assert.ok(!markdown.includes(words), `${words}: ${markdown}`);
       assert.match(markdown, /<EMAIL>/);
       assert.ok((metadata.piiRedactions?.EMAIL ?? 0) >= 1);
     },
   },
   {
-    name: '2.5 `{}` means the same as true',
+    name: '`redactPII: {}` returns the same Markdown as `redactPII: true`',
     run: async (product) => {
       const [one, other] = await Promise.all(
-        [true, {}].map((redactPII) => parsed(product, { ...LETTER, options: { redactPII } })),
+        [true, {}].map((redactPII) => expectSuccess(product, { ...LETTER, options: { redactPII } })),
       );
       assert.equal(one?.markdown, other?.markdown);
     },
   },
   {
-    name: '2.5 `replaceStyle: tag` puts a marker such as `<EMAIL>`',
+    name: '`replaceStyle: tag` writes `<EMAIL>`',
     run: async (product) =>
       assert.match(
-        (await parsed(product, { ...LETTER, options: { redactPII: { entities: ['EMAIL'], replaceStyle: 'tag' } } }))
-          .markdown ?? '',
+        (
+          await expectSuccess(product, {
+            ...LETTER,
+            options: { redactPII: { entities: ['EMAIL'], replaceStyle: 'tag' } },
+          })
+        ).markdown ?? '',
         /at <EMAIL> or/,
       ),
   },
   {
-    name: '2.5 `replaceStyle: mask` replaces characters with `*`',
+    name: '`replaceStyle: mask` replaces characters by `*`',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, {
+      const { markdown = '' } = await expectSuccess(product, {
         ...LETTER,
         options: { redactPII: { entities: ['EMAIL'], replaceStyle: 'mask' } },
       });
@@ -95,9 +102,9 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.5 `replaceStyle: remove` deletes the fragment',
+    name: '`replaceStyle: remove` deletes the text',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, {
+      const { markdown = '' } = await expectSuccess(product, {
         ...LETTER,
         options: { redactPII: { entities: ['EMAIL'], replaceStyle: 'remove' } },
       });
@@ -106,25 +113,28 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS redactPII covers every text that leaves: markdown, html, links, images, summary, metadata',
+    name: 'redacts markdown, html, links, images, summary and metadata',
     run: async (product) => {
-      const upload = page(
+      const upload = htmlPage(
         `<main><h1>Letter of maria.gonzalez@example.com</h1><p>${TEXT}</p><p><a href="https://example.com/u/maria.gonzalez@example.com">Profile</a><img alt="maria.gonzalez@example.com" src="https://example.com/maria.gonzalez@example.com.png"></p></main>`,
         '<title>maria.gonzalez@example.com</title><meta name="description" content="Mail maria.gonzalez@example.com"><meta name="author" content="maria.gonzalez@example.com">',
       );
       const formats = ['markdown', 'html', 'links', 'images', 'summary'];
-      const data = await parsed(product, { ...upload, options: { formats, redactPII: { entities: ['EMAIL'] } } });
+      const data = await expectSuccess(product, {
+        ...upload,
+        options: { formats, redactPII: { entities: ['EMAIL'] } },
+      });
       assert.doesNotMatch(JSON.stringify(data), /maria\.gonzalez@/);
       for (const format of formats) assert.ok(format in data, format);
     },
   },
   {
-    name: 'DECISIONS redactPII covers pages and blocks of a PDF',
+    name: 'redacts pages and blocks of a PDF',
     run: async (product) => {
       const file = await pdf([
         { title: 'Letter', lines: ['Contact maria.gonzalez@example.com', 'Nothing private stands here.'] },
       ]);
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         file,
         fileName: 'letter.pdf',
         options: { redactPII: true, parsers: [{ type: 'pdf', pages: true, blocks: true }] },
@@ -135,18 +145,18 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS redactPII covers metadata, the file name aside or redacted alike',
+    name: 'redacts the title of a PDF in the metadata',
     run: async (product) => {
       const file = await pdf([{ lines: ['Plain words.'] }], { title: 'For maria.gonzalez@example.com' });
-      const data = await parsed(product, { file, fileName: 'letter.pdf', options: { redactPII: true } });
+      const data = await expectSuccess(product, { file, fileName: 'letter.pdf', options: { redactPII: true } });
       assert.doesNotMatch(JSON.stringify(data), /maria\.gonzalez/);
     },
   },
   ...['rawHtml', { type: 'rawHtml' }].map(
-    (format): Row => ({
-      name: `DECISIONS redactPII with rawHtml: 400 (${JSON.stringify(format)})`,
+    (format): ContractCase => ({
+      name: `returns 400 for redactPII with rawHtml (${JSON.stringify(format)})`,
       run: async (product) => {
-        const body = await refused(
+        const body = await expectError(
           product,
           { ...LETTER, options: { formats: ['markdown', format], redactPII: true } },
           400,
@@ -157,17 +167,17 @@ export const rows: Row[] = [
     }),
   ),
   {
-    name: 'DECISIONS redactPII: false with rawHtml is fine',
+    name: 'accepts `redactPII: false` with rawHtml',
     run: async (product) =>
       assert.equal(
-        (await parsed(product, { ...LETTER, options: { formats: ['rawHtml'], redactPII: false } })).rawHtml,
+        (await expectSuccess(product, { ...LETTER, options: { formats: ['rawHtml'], redactPII: false } })).rawHtml,
         LETTER.file,
       ),
   },
   {
-    name: '2.5 redaction works over a CSV too',
+    name: 'redacts cells of a CSV file',
     run: async (product) => {
-      const { markdown = '' } = await parsed(product, {
+      const { markdown = '' } = await expectSuccess(product, {
         file: 'name,mail\nAnna,anna@example.com\nBob,bob@example.org\n',
         fileName: 'mails.csv',
         options: { redactPII: { entities: ['EMAIL'] } },

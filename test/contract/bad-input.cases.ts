@@ -1,18 +1,25 @@
-// Every way a body can be wrong: each gets its documented 4xx with a message that says what to do, and the server goes on.
+// Checks that each kind of invalid request gets the documented 4xx and that the server keeps serving (docs/api.md, "Errors").
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { BOUNDARY, errorBody, multipart, parse, send, sendParts, sendRaw } from '../harness/client.ts';
 import { docx, zip } from '../harness/documents.ts';
-import { badInput, goesOn, page, type Row, refused, SMALL_CSV } from './row.ts';
+import {
+  type ContractCase,
+  expectError,
+  expectErrorThenServing,
+  expectServing,
+  htmlPage,
+  SMALL_CSV,
+} from './contract-case.ts';
 
 const FILE = { name: 'file', body: SMALL_CSV.file, fileName: 'boats.csv', contentType: 'text/csv' };
 const OPTIONS = { name: 'options', body: '{"formats":["markdown"]}', contentType: 'application/json' };
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: 'bad input: not multipart (JSON body)',
+    name: 'returns 400 for a JSON body instead of multipart',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         send(product, { body: '{}', headers: { 'content-type': 'application/json' } }),
         400,
@@ -21,13 +28,13 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: 'bad input: no body and no content type',
-    run: (product) => badInput(product, send(product, {}), 400, 'BAD_REQUEST', /multipart/i),
+    name: 'returns 400 for a request without a body and without a content type',
+    run: (product) => expectErrorThenServing(product, send(product, {}), 400, 'BAD_REQUEST', /multipart/i),
   },
   {
-    name: 'bad input: multipart without a boundary',
+    name: 'returns 400 for a multipart content type without a boundary',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         send(product, { body: 'x', headers: { 'content-type': 'multipart/form-data' } }),
         400,
@@ -36,9 +43,9 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: 'bad input: multipart whose body has not its boundary',
+    name: 'returns 400 for a multipart body that does not contain its boundary',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         send(product, {
           body: 'no boundary here',
@@ -50,10 +57,10 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: '7.2 400: an invalid multipart body is told to be an invalid multipart form-data request',
+    name: 'returns 400 with "multipart form-data request" in the message for a truncated multipart body',
     run: (product) => {
       const { body, contentType } = multipart([FILE], { end: false });
-      return badInput(
+      return expectErrorThenServing(
         product,
         send(product, { body: body.subarray(0, body.length - 20), headers: { 'content-type': contentType } }),
         400,
@@ -63,9 +70,9 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'bad input: a part whose headers never end',
+    name: 'returns 400 for a part whose headers are not terminated',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         send(product, {
           body: `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"`,
@@ -77,57 +84,74 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: 'bad input: the connection ends in the middle of the upload',
+    name: 'keeps serving after a client disconnects in the middle of an upload',
     run: async (product) => {
       const { body, contentType } = multipart([FILE]);
       const head = `POST /v2/parse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${product.key}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length + 1000}\r\n\r\n`;
       await sendRaw(product, Buffer.concat([Buffer.from(head), body.subarray(0, body.length / 2)]), 200);
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: 'bad input: no file (DECISIONS "Missing file upload")',
-    run: (product) => badInput(product, sendParts(product, [OPTIONS]), 400, 'BAD_REQUEST', /Missing file upload/),
-  },
-  {
-    name: 'bad input: the file sent under another name',
+    name: 'returns 400 "Missing file upload" when there is no `file` part',
     run: (product) =>
-      badInput(product, sendParts(product, [{ ...FILE, name: 'document' }]), 400, 'BAD_REQUEST', /file/i),
+      expectErrorThenServing(product, sendParts(product, [OPTIONS]), 400, 'BAD_REQUEST', /Missing file upload/),
   },
   {
-    name: 'bad input: `file` sent as a text field',
+    name: 'returns 400 when the file part has a name other than `file`',
     run: (product) =>
-      badInput(product, sendParts(product, [{ name: 'file', body: 'a,b\n1,2\n' }]), 400, 'BAD_REQUEST', /file/i),
+      expectErrorThenServing(product, sendParts(product, [{ ...FILE, name: 'document' }]), 400, 'BAD_REQUEST', /file/i),
   },
   {
-    name: 'bad input: two files',
-    run: (product) => badInput(product, sendParts(product, [FILE, FILE]), 400, 'BAD_REQUEST', /one|file/i),
-  },
-  {
-    name: 'bad input: two options parts',
-    run: (product) => badInput(product, sendParts(product, [OPTIONS, FILE, OPTIONS]), 400, 'BAD_REQUEST', /options/i),
-  },
-  {
-    name: 'bad input: an empty file',
+    name: 'returns 400 when `file` is a text field without a file name',
     run: (product) =>
-      badInput(product, parse(product, { file: '', fileName: 'boats.csv' }), 400, 'BAD_REQUEST', /empty/i),
+      expectErrorThenServing(
+        product,
+        sendParts(product, [{ name: 'file', body: 'a,b\n1,2\n' }]),
+        400,
+        'BAD_REQUEST',
+        /file/i,
+      ),
+  },
+  {
+    name: 'returns 400 for two `file` parts',
+    run: (product) =>
+      expectErrorThenServing(product, sendParts(product, [FILE, FILE]), 400, 'BAD_REQUEST', /one|file/i),
+  },
+  {
+    name: 'returns 400 for two `options` parts',
+    run: (product) =>
+      expectErrorThenServing(product, sendParts(product, [OPTIONS, FILE, OPTIONS]), 400, 'BAD_REQUEST', /options/i),
+  },
+  {
+    name: 'returns 400 for an empty file',
+    run: (product) =>
+      expectErrorThenServing(
+        product,
+        parse(product, { file: '', fileName: 'boats.csv' }),
+        400,
+        'BAD_REQUEST',
+        /empty/i,
+      ),
   },
   ...(['not json', '{"formats":', '', '\u0000'] as const).map(
-    (options): Row => ({
-      name: `bad input: options that are not JSON (${JSON.stringify(options)})`,
-      run: (product) => badInput(product, parse(product, { ...SMALL_CSV, options }), 400, 'BAD_REQUEST', /options/i),
+    (options): ContractCase => ({
+      name: `returns 400 for options that are not JSON (${JSON.stringify(options)})`,
+      run: (product) =>
+        expectErrorThenServing(product, parse(product, { ...SMALL_CSV, options }), 400, 'BAD_REQUEST', /options/i),
     }),
   ),
   ...(['[]', '"markdown"', '7', 'null', 'true'] as const).map(
-    (options): Row => ({
-      name: `bad input: options that are not an object (${options})`,
-      run: (product) => badInput(product, parse(product, { ...SMALL_CSV, options }), 400, 'BAD_REQUEST', /object/i),
+    (options): ContractCase => ({
+      name: `returns 400 for options that are not a JSON object (${options})`,
+      run: (product) =>
+        expectErrorThenServing(product, parse(product, { ...SMALL_CSV, options }), 400, 'BAD_REQUEST', /object/i),
     }),
   ),
   {
-    name: 'bad input: options nested a hundred thousand deep',
+    name: 'returns 400 for options nested 100,000 levels deep',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         parse(product, { ...SMALL_CSV, options: `{"formats":${'['.repeat(100_000)}${']'.repeat(100_000)}}` }),
         400,
@@ -136,9 +160,9 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: 'bad input: options larger than the limit',
+    name: 'returns 400 for options larger than the size limit',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         parse(product, { ...SMALL_CSV, options: { origin: 'x'.repeat(300_000) } }),
         400,
@@ -147,9 +171,9 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: 'bad input: options with `__proto__`',
+    name: 'returns 400 for options with the field `__proto__`',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         parse(product, { ...SMALL_CSV, options: '{"__proto__":{"formats":["html"]}}' }),
         400,
@@ -158,10 +182,10 @@ export const rows: Row[] = [
       ),
   },
   ...(['.txt', '.png', '.zip', '.md', '.exe', '.json', '.xml'] as const).map(
-    (extension): Row => ({
-      name: `bad input: an extension that is not served (${extension}), answered with the list`,
+    (extension): ContractCase => ({
+      name: `returns 400 UNSUPPORTED_FILE_TYPE with the list of extensions for ${extension}`,
       run: (product) =>
-        badInput(
+        expectErrorThenServing(
           product,
           parse(product, { file: 'plain words', fileName: `notes${extension}` }),
           400,
@@ -171,9 +195,9 @@ export const rows: Row[] = [
     }),
   ),
   {
-    name: 'bad input: no extension and no content type that is known, answered with the list',
+    name: 'returns 400 UNSUPPORTED_FILE_TYPE with the list of extensions when extension and content type are both unknown',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         parse(product, { file: 'plain words', fileName: 'notes', contentType: 'application/octet-stream' }),
         400,
@@ -182,41 +206,41 @@ export const rows: Row[] = [
       ),
   },
   ...(['.pdf', '.docx', '.doc', '.xlsx', '.pptx', '.epub', '.odt'] as const).map(
-    (extension): Row => ({
-      name: `bad input: a file that is not what its name says (a PNG called ${extension})`,
+    (extension): ContractCase => ({
+      name: `returns 400 for a corrupt PNG named ${extension}`,
       run: async (product) => {
         const file = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), Buffer.alloc(400, 7)]);
         const answer = await parse(product, { file, fileName: `picture${extension}` });
         assert.equal(answer.status, 400, answer.text);
-        await goesOn(product);
+        await expectServing(product);
       },
     }),
   ),
   {
-    name: 'bad input: a ZIP that is no document, called .docx',
+    name: 'returns 400 or 422 for a ZIP archive named .docx that is not an Office document',
     run: async (product) => {
       const answer = await parse(product, {
         file: zip([{ name: 'readme.txt', content: 'hello' }]),
         fileName: 'archive.docx',
       });
       assert.ok(answer.status === 400 || answer.status === 422, answer.text);
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: 'bad input: a path alone as filename, and a name that is only an extension',
+    name: 'returns 200 or 400 for a file name that is only a path or only an extension',
     run: async (product) => {
       for (const fileName of ['../', '..', '/', '.csv']) {
         const answer = await parse(product, { ...SMALL_CSV, fileName });
         assert.ok(answer.status === 200 || answer.status === 400, `${fileName}: ${answer.text}`);
       }
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: 'bad input: a filename of 5000 characters',
+    name: 'returns 400 for a file name of 5,000 characters',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         parse(product, { ...SMALL_CSV, fileName: `${'x'.repeat(5000)}.csv` }),
         400,
@@ -225,9 +249,9 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: 'bad input: a hundred parts',
+    name: 'returns 400 for a request with a hundred unknown parts',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         sendParts(product, [
           ...Array.from({ length: 100 }, (_, index) => ({ name: `field${index}`, body: 'x' })),
@@ -239,37 +263,37 @@ export const rows: Row[] = [
       ),
   },
   {
-    name: 'bad input: a NUL byte in the filename',
+    name: 'returns no NUL byte of the file name in the response',
     run: async (product) => {
       const answer = await parse(product, { ...SMALL_CSV, fileName: 'boats\u0000.csv' });
       assert.ok(answer.status === 200 || answer.status === 400, answer.text);
       assert.doesNotMatch(answer.text, /\\u0000/);
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: '422 DOCUMENT_CORRUPT: a truncated docx, never a 500',
+    name: 'returns 422 DOCUMENT_CORRUPT for a truncated .docx',
     run: async (product) => {
-      const whole = docx({ title: 'T', paragraphs: ['P'], table: [] });
-      await refused(
+      const complete = docx({ title: 'T', paragraphs: ['P'], table: [] });
+      await expectError(
         product,
-        { file: whole.subarray(0, whole.length / 2), fileName: 'half.docx' },
+        { file: complete.subarray(0, complete.length / 2), fileName: 'half.docx' },
         422,
         'DOCUMENT_CORRUPT',
       );
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: 'a page of hostile HTML (ten thousand open elements) is answered, and the server goes on',
+    name: 'returns 200 or 422 for HTML with 10,000 nested elements',
     run: async (product) => {
-      const answer = await parse(product, page(`${'<div>'.repeat(10_000)}deep words`));
+      const answer = await parse(product, htmlPage(`${'<div>'.repeat(10_000)}deep words`));
       assert.ok(answer.status === 200 || answer.status === 422, answer.text.slice(0, 300));
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: 'bad input: a body that says it is gzip',
+    name: 'returns 400 for a gzip-encoded request body',
     run: async (product) => {
       const { body, contentType } = multipart([FILE]);
       const answer = await send(product, {
@@ -277,23 +301,23 @@ export const rows: Row[] = [
         headers: { 'content-type': contentType, 'content-encoding': 'gzip' },
       });
       errorBody(answer, 400, 'BAD_REQUEST');
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: 'bad input: raw bytes that are no HTTP, and a header too large: the server goes on',
+    name: 'keeps serving after bytes that are not HTTP and after a header that is too large',
     run: async (product) => {
       await sendRaw(product, '\u0000\u0001\u0002 not http\r\n\r\n', 1_000);
       await sendRaw(product, `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(100_000)}\r\n\r\n`, 1_000).catch(
         () => '',
       );
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: 'bad input: options that name a prototype, deep in a format',
+    name: 'returns 400 for the field `constructor` inside a format object',
     run: (product) =>
-      badInput(
+      expectErrorThenServing(
         product,
         parse(product, { ...SMALL_CSV, options: '{"formats":[{"type":"markdown","constructor":{"x":1}}]}' }),
         400,

@@ -1,16 +1,16 @@
-// SPEC 8: sizes, times and counts to the last unit, and what the gateway costs while they are used up.
+// Checks docs/api.md, "Limits" at their exact boundaries, and the gateway's memory during large uploads.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { BOUNDARY, errorBody, send, sendParts, successData } from '../harness/client.ts';
 import { pdf } from '../harness/documents.ts';
 import { type Product, residentMemory } from '../harness/product.ts';
-import { goesOn, parsed, pause, type Row, refused, SMALL_CSV } from './row.ts';
+import { type ContractCase, expectError, expectServing, expectSuccess, pause, SMALL_CSV } from './contract-case.ts';
 
-/** A PDF of exactly `size` bytes that converts in no time: what follows its end is padding. */
+/** A one-line PDF that is padded to exactly `size` bytes, so that its conversion is fast. */
 async function pdfOfSize(size: number): Promise<Buffer> {
   const small = Buffer.from(await pdf([{ lines: ['Heavy but short.'] }]));
-  // A comment before the end keeps the trailer where readers look for it (ISO 32000-1, 7.2.3).
+  // The padding is a comment (ISO 32000-1, 7.2.3) before `startxref`, because readers search the end of the file for it.
   const at = small.lastIndexOf('startxref');
   return Buffer.concat([
     small.subarray(0, at),
@@ -28,14 +28,14 @@ const head = (fileName: string) =>
 const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
 const MULTIPART = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
 
-/** Streams a file in 64 KB pieces without a length. */
+/** Streams a file in 64 KB chunks without a Content-Length. */
 async function* streamed(file: Buffer, { tail = true } = {}): AsyncGenerator<Uint8Array> {
   yield head('heavy.pdf');
   for (let at = 0; at < file.length; at += 65_536) yield file.subarray(at, at + 65_536);
   if (tail) yield TAIL;
 }
 
-/** Highest resident memory of the gateway's process while `work` runs, above what it was before, in bytes. */
+/** Peak resident memory of the gateway process while `work` runs, minus its memory before, in bytes. */
 async function memoryAbove(product: Product, work: () => Promise<void>): Promise<number> {
   const idle = (await residentMemory(product.gatewayPid)).now;
   let highest = idle;
@@ -55,16 +55,16 @@ async function memoryAbove(product: Product, work: () => Promise<void>): Promise
   return highest - idle;
 }
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: '8 and 7.3 50 MB accepted to the byte, one byte more refused with 413 while it streams',
+    name: 'accepts a file of exactly 50 MiB and returns 413 for one more byte before the upload ends',
     alone: 'last',
     run: async (product) => {
       const exact = await pdfOfSize(REQUEST_LIMITS.fileBytes);
       assert.equal(exact.length, 52_428_800);
       const accepted = await send(product, { body: streamed(exact), headers: MULTIPART });
       assert.match(successData(accepted).markdown ?? '', /Heavy but short/);
-      // The body never ends, so only a limit that is watched while it streams can answer.
+      // This body never ends, so the response shows that the server checks the size during the upload.
       const over = Buffer.concat([exact, Buffer.from(' ')]);
       const answered = Promise.withResolvers<void>();
       const endless = (async function* () {
@@ -76,11 +76,11 @@ export const rows: Row[] = [
       );
       const body = errorBody(answer, 413, 'PAYLOAD_TOO_LARGE');
       assert.match(body.error, /50/);
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: '7.3 413: a Content-Length far past the limit is refused as well',
+    name: 'returns 413 for a Content-Length far over the limit',
     alone: 'last',
     run: async (product) => {
       const answer = await send(product, {
@@ -88,16 +88,16 @@ export const rows: Row[] = [
         headers: { ...MULTIPART, 'content-length': String(head('heavy.pdf').length + 60 * 1024 * 1024 + TAIL.length) },
       });
       errorBody(answer, 413, 'PAYLOAD_TOO_LARGE');
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: '8 ten uploads of 50 MB at once leave the gateway less than 100 MB above idle',
-    // Before the others, so that what it is measured against is a gateway that has done nothing yet.
+    name: 'ten parallel uploads of 50 MiB use less than 100 MB of additional gateway memory',
+    // Runs first, because the memory is compared with that of an idle gateway.
     alone: 'first',
     run: async (product, context) => {
       const file = await pdfOfSize(REQUEST_LIMITS.fileBytes);
-      await goesOn(product);
+      await expectServing(product);
       const above = await memoryAbove(product, async () => {
         const options = Buffer.from(
           `--${BOUNDARY}\r\nContent-Disposition: form-data; name="options"\r\n\r\n{"timeout":120000,"parsers":[{"type":"pdf","mode":"fast"}]}\r\n`,
@@ -121,38 +121,38 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '8 `timeout`: 300000 accepted, 300001 refused by name',
+    name: 'accepts `timeout` 300000 and returns 400 for 300001',
     run: async (product) => {
-      await parsed(product, { ...SMALL_CSV, options: { timeout: 300_000 } });
+      await expectSuccess(product, { ...SMALL_CSV, options: { timeout: 300_000 } });
       assert.equal(
-        (await refused(product, { ...SMALL_CSV, options: { timeout: 300_001 } }, 400, 'BAD_REQUEST')).details?.[0]
+        (await expectError(product, { ...SMALL_CSV, options: { timeout: 300_001 } }, 400, 'BAD_REQUEST')).details?.[0]
           ?.path,
         'timeout',
       );
     },
   },
   {
-    name: '8 PDF `maxPages`: 10000 accepted, 10001 and 0 refused by name',
+    name: 'accepts `maxPages` 10000 and returns 400 for 10001 and 0',
     run: async (product) => {
       const file = await pdf([{ lines: ['One'] }]);
-      const asked = (maxPages: number) => ({
+      const withMaxPages = (maxPages: number) => ({
         file,
         fileName: 'one.pdf',
         options: { parsers: [{ type: 'pdf', maxPages }] },
       });
-      await parsed(product, asked(10_000));
+      await expectSuccess(product, withMaxPages(10_000));
       for (const wrong of [0, 10_001])
         assert.equal(
-          (await refused(product, asked(wrong), 400, 'BAD_REQUEST')).details?.[0]?.path,
+          (await expectError(product, withMaxPages(wrong), 400, 'BAD_REQUEST')).details?.[0]?.path,
           'parsers[0].maxPages',
         );
     },
   },
   {
-    name: '8 `auditMetadata.username`: 1024 characters accepted, 1025 refused by name',
+    name: 'accepts an `auditMetadata.username` of 1024 characters and returns 400 for 1025',
     run: async (product) => {
-      await parsed(product, { ...SMALL_CSV, options: { auditMetadata: { username: 'é'.repeat(1024) } } });
-      await refused(
+      await expectSuccess(product, { ...SMALL_CSV, options: { auditMetadata: { username: 'é'.repeat(1024) } } });
+      await expectError(
         product,
         { ...SMALL_CSV, options: { auditMetadata: { username: 'é'.repeat(1025) } } },
         400,
@@ -161,7 +161,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '8 an upload that stalls is cut with 408 after 30 s, others unhurt meanwhile',
+    name: 'returns 408 for an upload that stalls for 30 s, and serves other requests meanwhile',
     run: async (product) => {
       const { hostname, port } = new URL(product.url);
       const started = performance.now();
@@ -174,23 +174,26 @@ export const rows: Row[] = [
         });
         socket.on('close', () => resolve(text));
         socket.on('error', reject);
-        setTimeout(() => reject(new Error('a stalled upload was not cut in 45 s')), 45_000).unref();
+        setTimeout(() => reject(new Error('the server did not close a stalled upload within 45 s')), 45_000).unref();
       });
       socket.write(
         `POST /v2/parse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${product.key}\r\nContent-Type: multipart/form-data; boundary=${BOUNDARY}\r\nContent-Length: 100000\r\n\r\n`,
       );
       socket.write(head('slow.pdf'));
       try {
-        await goesOn(product);
+        await expectServing(product);
         assert.match(await answer, /^HTTP\/1\.1 408 [\s\S]*"code":"REQUEST_TIMEOUT"/);
-        assert.ok(performance.now() - started > 20_000, 'a short pause is not a stall');
+        assert.ok(
+          performance.now() - started > 20_000,
+          'the server must wait at least 20 s before it closes a stalled upload',
+        );
       } finally {
         socket.destroy();
       }
     },
   },
   {
-    name: '8 a file of one byte is no fault of the limit',
+    name: 'parses a file of one byte',
     run: async (product) => {
       const answer = await sendParts(product, [{ name: 'file', body: 'a', fileName: 'one.csv' }]);
       assert.equal(answer.status, 200, answer.text);

@@ -1,4 +1,4 @@
-// DECISIONS: the provider's public SDKs work unchanged when only their API URL is set.
+// Checks that Firecrawl's public SDKs work when only their API URL is set.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,14 +9,14 @@ import { promisify } from 'node:util';
 import { Firecrawl } from 'firecrawl';
 import { CONTENT, pdf } from '../harness/documents.ts';
 import type { Product } from '../harness/product.ts';
-import { type Row, SMALL_CSV } from './row.ts';
+import { type ContractCase, SMALL_CSV } from './contract-case.ts';
 
 const run = promisify(execFile);
 const PYTHON_SDK = 'firecrawl-py==4.53.0';
 
 const client = (product: Product) => new Firecrawl({ apiKey: product.key, apiUrl: product.url });
 
-/** A Python with the SDK, in a virtual environment kept between runs. @throws Error where it cannot be had */
+/** Path of a Python with the SDK, in a virtual environment that is kept between runs. @throws Error if it cannot be installed */
 const pythonWithSdk = (() => {
   let ready: Promise<string> | undefined;
   return () => {
@@ -58,9 +58,9 @@ except Exception as error:
 print(json.dumps({"plain": plain.markdown, "tuned": tuned.html, "refused": refused}))
 `;
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: 'DECISIONS npm `firecrawl`: parse(file) with its own defaults',
+    name: 'npm `firecrawl` parses a file with its default options',
     run: async (product) => {
       const document = await client(product).parse({
         data: Buffer.from(SMALL_CSV.file),
@@ -72,7 +72,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS npm `firecrawl`: formats, parsers, timeout and redaction',
+    name: 'npm `firecrawl` sends formats, parsers, timeout and redaction',
     run: async (product) => {
       const data = await pdf([{ title: CONTENT.title, lines: ['Write to anna@example.com.'] }]);
       const document = await client(product).parse(
@@ -92,7 +92,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS npm `firecrawl`: an error comes back with its status and message',
+    name: 'npm `firecrawl` rejects with the status and message of a 400',
     run: async (product) => {
       await assert.rejects(
         client(product).parse({ data: Buffer.from('words'), filename: 'notes.txt' }),
@@ -105,24 +105,24 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS npm `firecrawl`: a wrong key is an error, not a hang',
+    name: 'npm `firecrawl` rejects with status 401 for a wrong key',
     run: async (product) => {
-      const stranger = new Firecrawl({ apiKey: 'fc-not-a-key-000', apiUrl: product.url });
+      const unauthorized = new Firecrawl({ apiKey: 'fc-not-a-key-000', apiUrl: product.url });
       await assert.rejects(
-        stranger.parse({ data: Buffer.from('a'), filename: 'a.csv' }),
+        unauthorized.parse({ data: Buffer.from('a'), filename: 'a.csv' }),
         (error: Error & { status?: number }) => error.status === 401,
       );
     },
   },
   {
-    name: `DECISIONS Python \`${PYTHON_SDK}\`: parse with its own defaults, with options, and an error`,
+    name: `Python \`${PYTHON_SDK}\` parses with defaults and with options, and raises for a 400`,
     run: async (product, context) => {
       let python: string;
       try {
         python = await pythonWithSdk();
       } catch (error) {
         if (process.env.CI) throw error;
-        context.skip('the Python SDK could not be installed here');
+        context.skip('the Python SDK could not be installed');
         return;
       }
       const folder = await mkdtemp(join(tmpdir(), 'parsemesh-python-'));

@@ -1,21 +1,21 @@
-// SPEC 2.1 and the request half of DECISIONS: parts, names and kinds that must be taken.
+// Checks which multipart bodies, file names and file formats are accepted (docs/api.md, "Parts").
 import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
 import { BOUNDARY, multipart, parse, send, sendParts, successData } from '../harness/client.ts';
 import { html, pdf, rtf, sample, WORDS } from '../harness/documents.ts';
-import { badInput, goesOn, parsed, type Row, SMALL_CSV } from './row.ts';
+import { type ContractCase, expectErrorThenServing, expectServing, expectSuccess, SMALL_CSV } from './contract-case.ts';
 
 const FILE = { name: 'file', body: SMALL_CSV.file, fileName: 'boats.csv', contentType: 'text/csv' };
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: '2.1 `file`: the bytes of the file, alone, are enough',
-    run: async (product) => assert.match((await parsed(product, SMALL_CSV)).markdown ?? '', /seventeen herons/),
+    name: 'parses a request that has only the `file` part',
+    run: async (product) => assert.match((await expectSuccess(product, SMALL_CSV)).markdown ?? '', /seventeen herons/),
   },
   {
-    name: '2.1 `options`: a text part with content type application/json',
+    name: 'accepts `options` with content type application/json',
     run: async (product) => {
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         ...SMALL_CSV,
         options: { formats: ['html'] },
         optionsType: 'application/json',
@@ -24,27 +24,28 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.1 `options`: `{}` is every default',
+    name: 'uses the defaults for `options` of `{}`',
     run: async (product) =>
-      assert.deepEqual(Object.keys(await parsed(product, { ...SMALL_CSV, options: {} })).sort(), [
+      assert.deepEqual(Object.keys(await expectSuccess(product, { ...SMALL_CSV, options: {} })).sort(), [
         'markdown',
         'metadata',
       ]),
   },
   {
-    name: 'DECISIONS parts in any order: options first without a part content type, as both SDKs send it',
-    run: async (product) => assert.ok((await parsed(product, { ...SMALL_CSV, options: { formats: ['html'] } })).html),
+    name: 'accepts `options` before `file` and without a content type, as both SDKs send it',
+    run: async (product) =>
+      assert.ok((await expectSuccess(product, { ...SMALL_CSV, options: { formats: ['html'] } })).html),
   },
   {
-    name: 'DECISIONS parts in any order: file first, options after it',
+    name: 'accepts `options` after `file`',
     run: async (product) => {
-      const data = await parsed(product, { ...SMALL_CSV, options: { formats: ['html'] }, fileFirst: true });
+      const data = await expectSuccess(product, { ...SMALL_CSV, options: { formats: ['html'] }, fileFirst: true });
       assert.ok(data.html);
       assert.equal(data.markdown, undefined);
     },
   },
   {
-    name: 'DECISIONS options with a charset in its content type, and as a file-like part with a filename',
+    name: 'accepts `options` with a file name and with a charset in its content type',
     run: async (product) => {
       const answer = await sendParts(product, [
         FILE,
@@ -60,15 +61,15 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS filenames: raw UTF-8',
+    name: 'accepts a file name in raw UTF-8',
     run: async (product) =>
       assert.equal(
-        (await parsed(product, { ...SMALL_CSV, fileName: 'Bootsgröße 船.csv' })).metadata.sourceURL,
+        (await expectSuccess(product, { ...SMALL_CSV, fileName: 'Bootsgröße 船.csv' })).metadata.sourceURL,
         'Bootsgröße 船.csv',
       ),
   },
   {
-    name: 'DECISIONS filenames: RFC 5987 `filename*`',
+    name: 'accepts a file name in `filename*` (RFC 5987)',
     run: async (product) => {
       const disposition = `Content-Disposition: form-data; name="file"; filename*=UTF-8''Bootsgr%C3%B6%C3%9Fe%20%E8%88%B9.csv`;
       const answer = await sendParts(product, [{ ...FILE, disposition }]);
@@ -77,65 +78,76 @@ export const rows: Row[] = [
     },
   },
   ...['../../etc/passwd.csv', '/etc/passwd.csv', 'C:\\\\temp\\\\boats.csv', '..\\\\..\\\\boats.csv'].map(
-    (fileName): Row => ({
-      name: `DECISIONS filenames: never used as a path (${fileName})`,
+    (fileName): ContractCase => ({
+      name: `never uses the file name as a path (${fileName})`,
       run: async (product) => {
         const answer = await parse(product, { ...SMALL_CSV, fileName });
-        if (answer.status === 400) await badInput(product, Promise.resolve(answer), 400, 'BAD_REQUEST', /name/i);
+        if (answer.status === 400)
+          await expectErrorThenServing(product, Promise.resolve(answer), 400, 'BAD_REQUEST', /name/i);
         else
-          assert.doesNotMatch((await parsed(product, { ...SMALL_CSV, fileName })).metadata.sourceURL, /[\\/]|\.\.\W/);
-        await goesOn(product);
+          assert.doesNotMatch(
+            (await expectSuccess(product, { ...SMALL_CSV, fileName })).metadata.sourceURL,
+            /[\\/]|\.\.\W/,
+          );
+        await expectServing(product);
       },
     }),
   ),
   {
-    name: 'DECISIONS kind: the extension decides, whatever its case',
+    name: 'detects the format by the extension in upper or lower case',
     run: async (product) =>
       assert.match(
-        (await parsed(product, { ...SMALL_CSV, fileName: 'BOATS.CsV', contentType: 'application/octet-stream' }))
+        (await expectSuccess(product, { ...SMALL_CSV, fileName: 'BOATS.CsV', contentType: 'application/octet-stream' }))
           .markdown ?? '',
         /\| *Petrel *\| *42 *\|/,
       ),
   },
   {
-    name: 'DECISIONS kind: no extension, the part content type decides',
+    name: 'detects the format by the content type of the part when there is no extension',
     run: async (product) =>
       assert.equal(
-        (await parsed(product, { ...SMALL_CSV, fileName: 'boats', contentType: 'text/csv' })).metadata.contentType,
+        (await expectSuccess(product, { ...SMALL_CSV, fileName: 'boats', contentType: 'text/csv' })).metadata
+          .contentType,
         'text/csv',
       ),
   },
   {
-    name: 'DECISIONS kind: the content wins over a wrong extension (a PDF called .docx)',
+    name: 'detects a PDF named .docx by its content',
     run: async (product) => {
-      const data = await parsed(product, { file: await pdf([{ lines: ['Quiet water'] }]), fileName: 'water.docx' });
+      const data = await expectSuccess(product, {
+        file: await pdf([{ lines: ['Quiet water'] }]),
+        fileName: 'water.docx',
+      });
       assert.match(data.markdown ?? '', /Quiet water/);
       assert.equal(data.metadata.contentType, 'application/pdf');
     },
   },
   {
-    name: 'DECISIONS kind: the content wins over a wrong extension (RTF called .doc)',
-    run: async (product) =>
-      assert.match((await parsed(product, { file: rtf(), fileName: 'report.doc' })).markdown ?? '', /seventeen herons/),
-  },
-  {
-    name: 'DECISIONS kind: the content wins over a wrong extension (HTML called .doc)',
+    name: 'detects RTF named .doc by its content',
     run: async (product) =>
       assert.match(
-        (await parsed(product, { file: html(), fileName: 'report.doc' })).markdown ?? '',
+        (await expectSuccess(product, { file: rtf(), fileName: 'report.doc' })).markdown ?? '',
         /seventeen herons/,
       ),
   },
   {
-    name: 'DECISIONS kind: the content wins over a wrong extension (DOCX called .pdf)',
+    name: 'detects HTML named .doc by its content',
+    run: async (product) =>
+      assert.match(
+        (await expectSuccess(product, { file: html(), fileName: 'report.doc' })).markdown ?? '',
+        /seventeen herons/,
+      ),
+  },
+  {
+    name: 'detects a DOCX named .pdf by its content',
     run: async (product) => {
       const { bytes } = await sample('.docx');
-      const data = await parsed(product, { file: bytes, fileName: 'report.pdf' });
+      const data = await expectSuccess(product, { file: bytes, fileName: 'report.pdf' });
       for (const words of WORDS) assert.ok(data.markdown?.includes(words), words);
     },
   },
   {
-    name: '2.1 multipart/form-data: a quoted boundary, a preamble, an epilogue, and unusual case of names (RFC 2046, 5.1.1)',
+    name: 'accepts a quoted boundary, a preamble, an epilogue and header names in any case (RFC 2046, 5.1.1)',
     run: async (product) => {
       const boundary = "b'()+_,-./:=? z";
       const body = `ignored preamble\r\n--${boundary}\r\ncontent-disposition: FORM-DATA; NAME="file"; FileName="boats.csv"\r\nCONTENT-TYPE: text/csv\r\n\r\n${SMALL_CSV.file}\r\n--${boundary}--\r\nignored epilogue`;
@@ -147,9 +159,9 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.1 multipart/form-data: a file whose bytes look like a boundary',
+    name: 'parses a file with lines that look like a boundary',
     run: async (product) => {
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         file: `a,b\r\n--not-the-boundary,1\r\n--${BOUNDARY.slice(0, -1)},2\r\n`,
         fileName: 'lines.csv',
       });
@@ -158,7 +170,7 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.1 a body without a length, in chunks of one byte',
+    name: 'parses a chunked body that arrives in chunks of one byte',
     run: async (product) => {
       const { body, contentType } = multipart([FILE]);
       const chunks = (async function* () {
@@ -171,11 +183,11 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'several requests over one connection, also after a refused one',
+    name: 'serves several requests over one connection, also after a 400',
     run: async (product) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const { body, contentType } = multipart([FILE]);
-      const ask = (payload: Buffer) =>
+      const post = (payload: Buffer) =>
         new Promise<number>((resolve, reject) => {
           const headers = {
             authorization: `Bearer ${product.key}`,
@@ -190,9 +202,9 @@ export const rows: Row[] = [
           request.end(payload);
         });
       try {
-        assert.equal(await ask(body), 200);
-        assert.equal(await ask(multipart([{ ...FILE, fileName: 'notes.txt' }]).body), 400);
-        assert.equal(await ask(body), 200);
+        assert.equal(await post(body), 200);
+        assert.equal(await post(multipart([{ ...FILE, fileName: 'notes.txt' }]).body), 400);
+        assert.equal(await post(body), 200);
       } finally {
         agent.destroy();
       }

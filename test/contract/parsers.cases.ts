@@ -1,15 +1,15 @@
-// SPEC 2.4: the PDF parser's fields, pages and page markers.
+// Checks the effect of each field of docs/api.md, "Parsers".
 import assert from 'node:assert/strict';
 import { blankPdf } from '../harness/documents.ts';
-import { fixture, LOG, log, SENTENCES, scan } from './pdf-log.ts';
-import { goesOn, parsed, type Row, refused, SMALL_CSV } from './row.ts';
+import { type ContractCase, expectError, expectServing, expectSuccess, SMALL_CSV } from './contract-case.ts';
+import { PAGE_SENTENCES, parseScannedPdf, parseThreePagePdf, readPdfFixture, THREE_PAGE_PDF } from './pdf-documents.ts';
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: '2.4 `parsers` default: a list holding pdf, mode auto; neither pages nor blocks nor markers',
+    name: 'a PDF is parsed without `pages`, `blocks` and page markers by default',
     run: async (product) => {
-      const data = await parsed(product, { file: await LOG, fileName: 'log.pdf' });
-      for (const sentence of SENTENCES) assert.ok(data.markdown?.includes(sentence), sentence);
+      const data = await expectSuccess(product, { file: await THREE_PAGE_PDF, fileName: 'log.pdf' });
+      for (const sentence of PAGE_SENTENCES) assert.ok(data.markdown?.includes(sentence), sentence);
       assert.deepEqual(
         Object.keys(data)
           .filter((key) => key !== 'warning')
@@ -20,18 +20,22 @@ export const rows: Row[] = [
     },
   },
   ...[[], ['pdf'], [{ type: 'pdf' }]].map(
-    (parsers): Row => ({
-      name: `DECISIONS \`parsers: ${JSON.stringify(parsers)}\`: defaults apply`,
+    (parsers): ContractCase => ({
+      name: `uses the defaults for \`parsers: ${JSON.stringify(parsers)}\``,
       run: async (product) => {
-        const data = await parsed(product, { file: await LOG, fileName: 'log.pdf', options: { parsers } });
-        for (const sentence of SENTENCES) assert.ok(data.markdown?.includes(sentence), sentence);
+        const data = await expectSuccess(product, {
+          file: await THREE_PAGE_PDF,
+          fileName: 'log.pdf',
+          options: { parsers },
+        });
+        for (const sentence of PAGE_SENTENCES) assert.ok(data.markdown?.includes(sentence), sentence);
       },
     }),
   ),
   {
-    name: '2.4 `parsers` on a file that is no PDF changes nothing',
+    name: 'ignores `parsers` for a file that is not a PDF',
     run: async (product) => {
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         ...SMALL_CSV,
         options: { parsers: [{ type: 'pdf', pages: true, blocks: true, maxPages: 1 }] },
       });
@@ -41,27 +45,30 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.4 `mode: fast`: text only, a text PDF gives its text',
+    name: '`mode: fast` reads the text layer',
     run: async (product) =>
-      assert.match((await log(product, { mode: 'fast' })).markdown ?? '', /Third page ends the log\./),
+      assert.match((await parseThreePagePdf(product, { mode: 'fast' })).markdown ?? '', /Third page ends the log\./),
   },
   {
-    name: 'DECISIONS `mode: fast` on a PDF without text: 200, empty, with a warning',
+    name: '`mode: fast` returns 200 with empty Markdown and a warning for a PDF without a text layer',
     run: async (product) => {
-      const data = await scan(product, 'fast');
+      const data = await parseScannedPdf(product, 'fast');
       assert.equal((data.markdown ?? '').trim(), '');
       assert.notEqual((data.warning ?? '').trim(), '');
     },
   },
   {
-    name: '2.4 `mode: auto`: text first, OCR as fallback, an image-only page is read',
+    name: '`mode: auto` reads a page without a text layer by OCR',
     run: async (product) =>
-      assert.match((await scan(product, 'auto')).markdown ?? '', /lighthouse keeper counted seventeen herons/),
+      assert.match(
+        (await parseScannedPdf(product, 'auto')).markdown ?? '',
+        /lighthouse keeper counted seventeen herons/,
+      ),
   },
   {
-    name: '2.4 `mode: ocr`: OCR on every page, also of a text PDF',
+    name: '`mode: ocr` reads a page with a text layer by OCR',
     run: async (product) => {
-      const data = await log(product, { mode: 'ocr', maxPages: 1, blocks: true });
+      const data = await parseThreePagePdf(product, { mode: 'ocr', maxPages: 1, blocks: true });
       assert.match(data.markdown ?? '', /First page, first paragraph/);
       const blocks = data.blocks?.[0];
       assert.ok(blocks && blocks.items.length > 0);
@@ -71,43 +78,43 @@ export const rows: Row[] = [
           (item) => typeof item.confidence.ocr === 'number' && item.confidence.ocr > 0.5 && item.confidence.ocr <= 1,
         ),
       );
-      assert.ok((blocks.width ?? 0) > 0 && (blocks.height ?? 0) > 0, 'a rendered page has its size in px');
+      assert.ok((blocks.width ?? 0) > 0 && (blocks.height ?? 0) > 0, 'a rendered page has its size in pixels');
     },
   },
   {
-    name: '2.4 `maxPages` caps the pages processed; numPages and totalPages say so',
+    name: '`maxPages` limits the pages read, `numPages` and the items of `pages`, but not `totalPages`',
     run: async (product) => {
-      const data = await log(product, { maxPages: 2, pages: true });
+      const data = await parseThreePagePdf(product, { maxPages: 2, pages: true });
       assert.match(data.markdown ?? '', /Second page/);
       assert.doesNotMatch(data.markdown ?? '', /Third page/);
       assert.deepEqual([data.metadata.numPages, data.metadata.totalPages, data.pages?.length], [2, 3, 2]);
     },
   },
   {
-    name: '2.4 `pages`: physical per-page Markdown, and nothing more in the Markdown',
+    name: '`pages` has the Markdown of each physical page',
     run: async (product) => {
-      const data = await log(product, { pages: true });
+      const data = await parseThreePagePdf(product, { pages: true });
       assert.deepEqual(
         data.pages?.map((one) => one.pageNumber),
         [1, 2, 3],
       );
-      for (const [index, sentence] of SENTENCES.entries())
+      for (const [index, sentence] of PAGE_SENTENCES.entries())
         assert.ok(data.pages?.[index]?.markdown.includes(sentence), sentence);
       assert.equal(data.blocks, undefined);
     },
   },
   {
-    name: '2.4 `pages` without the markdown format: pages alone',
+    name: '`pages` is returned when the `markdown` format is not requested',
     run: async (product) => {
-      const data = await log(product, { pages: true }, { formats: ['html'] });
+      const data = await parseThreePagePdf(product, { pages: true }, { formats: ['html'] });
       assert.equal(data.pages?.length, 3);
       assert.equal(data.markdown, undefined);
     },
   },
   {
-    name: '2.4 `pageMarkers`: pages are joined by ---, a comment with the number, and blank lines; none before page 1',
+    name: '`pageMarkers` puts `---` and `<!-- page N -->` between pages and nothing before page 1',
     run: async (product) => {
-      const { markdown = '' } = await log(product, { pageMarkers: true });
+      const { markdown = '' } = await parseThreePagePdf(product, { pageMarkers: true });
       const [first = '', second = '', third = '', ...rest] = markdown.split(/\n\n---\n\n<!-- page \d+ -->\n\n/);
       assert.deepEqual(rest, []);
       assert.match(first, /First page, first paragraph\./);
@@ -121,38 +128,41 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '2.4 `pageMarkers` adds no response field and no cost',
+    name: '`pageMarkers` adds no response field and no credits',
     run: async (product) => {
-      const [plain, marked] = [await log(product), await log(product, { pageMarkers: true })];
+      const [plain, marked] = [
+        await parseThreePagePdf(product),
+        await parseThreePagePdf(product, { pageMarkers: true }),
+      ];
       assert.deepEqual(Object.keys(marked).sort(), Object.keys(plain).sort());
       assert.equal(marked.metadata.creditsUsed, plain.metadata.creditsUsed);
     },
   },
   {
-    name: '2.4 `pages` and `blocks` have no extra cost',
+    name: '`pages` and `blocks` cost no additional credits',
     run: async (product) =>
       assert.equal(
-        (await log(product, { pages: true, blocks: true })).metadata.creditsUsed,
-        (await log(product)).metadata.creditsUsed,
+        (await parseThreePagePdf(product, { pages: true, blocks: true })).metadata.creditsUsed,
+        (await parseThreePagePdf(product)).metadata.creditsUsed,
       ),
   },
   {
-    name: 'DECISIONS encrypted PDF: 422 DOCUMENT_ENCRYPTED',
+    name: 'returns 422 DOCUMENT_ENCRYPTED for an encrypted PDF',
     run: async (product) => {
-      await refused(
+      await expectError(
         product,
-        { file: await fixture('encrypted-password-heron.pdf'), fileName: 'locked.pdf' },
+        { file: await readPdfFixture('encrypted-password-heron.pdf'), fileName: 'locked.pdf' },
         422,
         'DOCUMENT_ENCRYPTED',
       );
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: 'DECISIONS parser option of our own, `password`, opens an encrypted PDF',
+    name: '`password` opens an encrypted PDF',
     run: async (product) => {
-      const file = await fixture('encrypted-password-heron.pdf');
-      const data = await parsed(product, {
+      const file = await readPdfFixture('encrypted-password-heron.pdf');
+      const data = await expectSuccess(product, {
         file,
         fileName: 'locked.pdf',
         options: { parsers: [{ type: 'pdf', password: 'heron' }] },
@@ -161,10 +171,10 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS `password` that is wrong: 422 DOCUMENT_ENCRYPTED',
+    name: 'returns 422 DOCUMENT_ENCRYPTED for a wrong `password`',
     run: async (product) => {
-      const file = await fixture('encrypted-password-heron.pdf');
-      await refused(
+      const file = await readPdfFixture('encrypted-password-heron.pdf');
+      await expectError(
         product,
         { file, fileName: 'locked.pdf', options: { parsers: [{ type: 'pdf', password: 'crow' }] } },
         422,
@@ -173,21 +183,21 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS corrupt PDF: 422 DOCUMENT_CORRUPT, never 500',
+    name: 'returns 422 DOCUMENT_CORRUPT for a corrupt PDF',
     run: async (product) => {
-      await refused(
+      await expectError(
         product,
         { file: '%PDF-1.7\nnot really a document\n%%EOF\n', fileName: 'broken.pdf' },
         422,
         'DOCUMENT_CORRUPT',
       );
-      await goesOn(product);
+      await expectServing(product);
     },
   },
   {
-    name: 'a blank PDF: 200 with empty Markdown and its page counted',
+    name: 'returns 200 with empty Markdown and one item per page for a blank PDF',
     run: async (product) => {
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         file: await blankPdf(2),
         fileName: 'blank.pdf',
         options: { parsers: [{ type: 'pdf', pages: true, blocks: true }] },

@@ -1,59 +1,65 @@
-// SPEC 7.3 and 8 with DECISIONS "Errors": credits, rate and concurrency of a key, each with a Retry-After that is true.
+// Checks credits, rate and concurrency of a key and their Retry-After (docs/api.md, "Errors" and docs/api.md, "Limits").
 import assert from 'node:assert/strict';
 import { type Answer, errorBody, parse, send, successData } from '../harness/client.ts';
 import { pdf } from '../harness/documents.ts';
-import { fixture } from './pdf-log.ts';
-import { parsed, pause, type Row, refused, retryAfter, SMALL_CSV } from './row.ts';
+import { type ContractCase, expectError, expectSuccess, pause, readRetryAfter, SMALL_CSV } from './contract-case.ts';
+import { readPdfFixture } from './pdf-documents.ts';
 
-const scan = () => fixture('scanned-harbour-report.pdf');
+const readScannedPdf = () => readPdfFixture('scanned-harbour-report.pdf');
+/** A request with an invalid body: 400, or 429 when a limit of the key is reached. */
 const EMPTY = { headers: { 'content-type': 'multipart/form-data; boundary=b' }, body: '--b--\r\n' };
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: '7.2 and 7.3 402 `Payment Required: Insufficient credits`: credits exhausted',
+    name: 'returns 402 `Payment Required: Insufficient credits` when the credits are used up',
     run: async (product) => {
       const key = await product.createKey('--credits', '2');
-      await parsed(product, { ...SMALL_CSV, key });
-      await parsed(product, { ...SMALL_CSV, key });
+      await expectSuccess(product, { ...SMALL_CSV, key });
+      await expectSuccess(product, { ...SMALL_CSV, key });
       assert.equal(
-        (await refused(product, { ...SMALL_CSV, key }, 402, 'PAYMENT_REQUIRED')).error,
+        (await expectError(product, { ...SMALL_CSV, key }, 402, 'PAYMENT_REQUIRED')).error,
         'Payment Required: Insufficient credits',
       );
     },
   },
   {
-    name: 'DECISIONS credits: nothing for a failed request',
+    name: 'a failed request costs no credits',
     run: async (product) => {
       const key = await product.createKey('--credits', '1');
-      await refused(product, { file: 'words', fileName: 'notes.txt', key }, 400);
-      await refused(product, { file: '%PDF-1.7\nbroken', fileName: 'broken.pdf', key }, 422);
-      await parsed(product, { ...SMALL_CSV, key });
-      await refused(product, { ...SMALL_CSV, key }, 402);
+      await expectError(product, { file: 'words', fileName: 'notes.txt', key }, 400);
+      await expectError(product, { file: '%PDF-1.7\nbroken', fileName: 'broken.pdf', key }, 422);
+      await expectSuccess(product, { ...SMALL_CSV, key });
+      await expectError(product, { ...SMALL_CSV, key }, 402);
     },
   },
   {
-    name: 'DECISIONS credits: 1 a document, and 1 a page for PDF',
+    name: 'a document costs 1 credit, and a PDF 1 more for each page',
     run: async (product) => {
       const pages = [{ lines: ['One'] }, { lines: ['Two'] }, { lines: ['Three'] }];
-      assert.equal((await parsed(product, SMALL_CSV)).metadata.creditsUsed, 1);
+      assert.equal((await expectSuccess(product, SMALL_CSV)).metadata.creditsUsed, 1);
       const file = await pdf(pages);
-      assert.equal((await parsed(product, { file, fileName: 'three.pdf' })).metadata.creditsUsed, 4);
+      assert.equal((await expectSuccess(product, { file, fileName: 'three.pdf' })).metadata.creditsUsed, 4);
       assert.equal(
-        (await parsed(product, { file, fileName: 'three.pdf', options: { parsers: [{ type: 'pdf', maxPages: 1 }] } }))
-          .metadata.creditsUsed,
+        (
+          await expectSuccess(product, {
+            file,
+            fileName: 'three.pdf',
+            options: { parsers: [{ type: 'pdf', maxPages: 1 }] },
+          })
+        ).metadata.creditsUsed,
         2,
       );
     },
   },
   {
-    name: 'DECISIONS credits: unlimited where a key names none',
+    name: 'a key without a credit limit has unlimited credits',
     run: async (product) => {
       const key = await product.createKey();
-      for (let index = 0; index < 5; index++) await parsed(product, { ...SMALL_CSV, key });
+      for (let index = 0; index < 5; index++) await expectSuccess(product, { ...SMALL_CSV, key });
     },
   },
   {
-    name: '7.2, 7.3 and 8 429 `Rate limit exceeded`, with a Retry-After that is true',
+    name: 'returns 429 `Rate limit exceeded`, and admits a client that waits for Retry-After',
     run: async (product) => {
       const key = await product.createKey('--rate', '60');
       let refusal: Answer | undefined;
@@ -62,15 +68,19 @@ export const rows: Row[] = [
         if (answer.status === 429) refusal = answer;
         else assert.equal(answer.status, 400);
       }
-      assert.ok(refusal, 'the limit was reached');
+      assert.ok(refusal, 'no request exceeded the rate limit');
       const body = errorBody(refusal, 429, 'RATE_LIMIT_EXCEEDED');
       assert.match(body.error, /rate limit exceeded/i);
-      await pause(retryAfter(refusal) * 1000);
-      assert.notEqual((await send(product, { ...EMPTY, key })).status, 429, 'a client that waits that long is let in');
+      await pause(readRetryAfter(refusal) * 1000);
+      assert.notEqual(
+        (await send(product, { ...EMPTY, key })).status,
+        429,
+        'a client that waits for Retry-After must be admitted',
+      );
     },
   },
   {
-    name: '8 the rate of one key is not that of another',
+    name: 'the rate limit of one key does not affect another key',
     run: async (product) => {
       const [one, other] = [await product.createKey('--rate', '1'), await product.createKey('--rate', '1')];
       for (let attempt = 0; attempt < 3; attempt++) await send(product, { ...EMPTY, key: one });
@@ -79,10 +89,10 @@ export const rows: Row[] = [
     },
   },
   {
-    name: '7.3 and 8 429 `Concurrency limit reached` with a Retry-After that is true',
+    name: 'returns 429 `Concurrency limit reached`, and admits a client that waits for Retry-After',
     run: async (product) => {
       const key = await product.createKey('--concurrency', '1', '--queue', '0');
-      const file = await scan();
+      const file = await readScannedPdf();
       let running = true;
       const first = parse(product, {
         file,
@@ -92,25 +102,25 @@ export const rows: Row[] = [
       }).finally(() => {
         running = false;
       });
-      // A body that is refused takes no place from the first.
+      // A request with an invalid body does not use a concurrency slot.
       let refusal: Answer | undefined;
       while (running && !refusal) {
         const answer = await send(product, { ...EMPTY, key });
         if (answer.status === 429) refusal = answer;
         await pause(10);
       }
-      assert.ok(refusal, 'a second request met the first');
+      assert.ok(refusal, 'no request was sent while the first one was running');
       assert.match(errorBody(refusal, 429, 'CONCURRENCY_LIMIT_REACHED').error, /^Concurrency limit reached/);
-      const seconds = retryAfter(refusal);
+      const seconds = readRetryAfter(refusal);
       await Promise.all([first, pause(seconds * 1000)]);
-      await parsed(product, { ...SMALL_CSV, key });
+      await expectSuccess(product, { ...SMALL_CSV, key });
     },
   },
   {
-    name: '2.8 and 8 a request that waited for a place: concurrencyLimited true and concurrencyQueueDurationMs above 0',
+    name: 'a request that waited for a slot has `concurrencyLimited` true and `concurrencyQueueDurationMs` above 0',
     run: async (product) => {
       const key = await product.createKey('--concurrency', '1', '--queue', '8');
-      const file = await scan();
+      const file = await readScannedPdf();
       const answers = await Promise.all(
         [1, 2].map(() =>
           parse(product, {
@@ -129,11 +139,11 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS keys of one team share its concurrency',
+    name: 'keys of one team share its concurrency limit',
     run: async (product) => {
       const flags = ['--team', `crew-${product.transport}`, '--concurrency', '1', '--queue', '8'];
       const [one, other] = [await product.createKey(...flags), await product.createKey(...flags)];
-      const file = await scan();
+      const file = await readScannedPdf();
       const answers = await Promise.all(
         [one, other].map((key) =>
           parse(product, {

@@ -1,62 +1,62 @@
-// DECISIONS on Markdown: tables, sheets, slides, and what of an office document is text.
+// Checks docs/api.md, "Markdown": tables, sheets, slides, and which parts of an office document are included.
 import assert from 'node:assert/strict';
 import { hiddenSheetXlsx, notedPptx, reviewedDocx, sample } from '../harness/documents.ts';
-import { page, parsed, type Row } from './row.ts';
+import { type ContractCase, expectSuccess, htmlPage } from './contract-case.ts';
 
 const reviewed = { file: reviewedDocx(), fileName: 'reviewed.docx' };
 
-export const rows: Row[] = [
+export const cases: ContractCase[] = [
   {
-    name: 'DECISIONS a table is a pipe table',
+    name: 'a table becomes a pipe table',
     run: async (product) =>
       assert.match(
         (
-          await parsed(
+          await expectSuccess(
             product,
-            page('<main><table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2 | 3</td></tr></table></main>'),
+            htmlPage('<main><table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2 | 3</td></tr></table></main>'),
           )
         ).markdown ?? '',
         /\| *A *\| *B *\|\n\| *-+ *\| *-+ *\|\n\| *1 *\| *2 \\\| 3 *\|/,
       ),
   },
   {
-    name: 'DECISIONS an HTML table only where cells span',
+    name: 'a table with a spanning cell becomes an HTML table',
     run: async (product) => {
       const text =
         (
-          await parsed(
+          await expectSuccess(
             product,
-            page('<main><table><tr><th colspan="2">Both</th></tr><tr><td>1</td><td>2</td></tr></table></main>'),
+            htmlPage('<main><table><tr><th colspan="2">Both</th></tr><tr><td>1</td><td>2</td></tr></table></main>'),
           )
         ).markdown ?? '';
       assert.match(text, /<table[\s\S]*colspan="2"[\s\S]*Both[\s\S]*<\/table>/);
     },
   },
   {
-    name: 'DECISIONS sheets are `## Sheet name` and a table',
+    name: 'a sheet becomes the heading `## Sheet name` and a table',
     run: async (product) => {
       const { bytes, fileName } = await sample('.xlsx');
-      assert.match((await parsed(product, { file: bytes, fileName })).markdown ?? '', /^## Boats\n\n\|/m);
+      assert.match((await expectSuccess(product, { file: bytes, fileName })).markdown ?? '', /^## Boats\n\n\|/m);
     },
   },
   {
-    name: 'DECISIONS slides are `<!-- Slide N -->` and `## Title`',
+    name: 'a slide becomes `<!-- Slide N -->` and the heading `## Title`',
     run: async (product) => {
       const { bytes, fileName } = await sample('.pptx');
       assert.match(
-        (await parsed(product, { file: bytes, fileName })).markdown ?? '',
+        (await expectSuccess(product, { file: bytes, fileName })).markdown ?? '',
         /<!-- Slide 1 -->\s+## Harbour report/,
       );
     },
   },
   {
-    name: 'DECISIONS GitHub-flavoured: lists, code, emphasis, links, strikethrough, a fenced block',
+    name: 'lists, emphasis, code, strikethrough, links, fenced code and quotes become GitHub Flavored Markdown',
     run: async (product) => {
       const text =
         (
-          await parsed(
+          await expectSuccess(
             product,
-            page(
+            htmlPage(
               '<main><ul><li>one</li><li>two</li></ul><ol><li>first</li></ol><p><b>bold</b> <i>slant</i> <code>x = 1</code> <del>gone</del> <a href="https://example.com/">there</a></p><pre><code>line 1\nline 2</code></pre><blockquote><p>said</p></blockquote></main>',
             ),
           )
@@ -76,13 +76,13 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS an HTML table where cells hold blocks that a pipe table cannot say',
+    name: 'a table with a list in a cell becomes an HTML table',
     run: async (product) => {
       const text =
         (
-          await parsed(
+          await expectSuccess(
             product,
-            page(
+            htmlPage(
               '<main><table><tr><th>Boat</th><th>Crew</th></tr><tr><td>Petrel</td><td><ul><li>Ana</li><li>Ben</li></ul></td></tr></table></main>',
             ),
           )
@@ -91,48 +91,48 @@ export const rows: Row[] = [
     },
   },
   {
-    name: 'DECISIONS docx headers and footers are part of the text, at the start and the end',
+    name: 'headers and footers of a .docx are at the start and the end with `onlyMainContent: false`',
     run: async (product) => {
-      const text = (await parsed(product, { ...reviewed, options: { onlyMainContent: false } })).markdown ?? '';
+      const text = (await expectSuccess(product, { ...reviewed, options: { onlyMainContent: false } })).markdown ?? '';
       assert.match(text, /Header words[\s\S]*Opening paragraph[\s\S]*Footer words/);
     },
   },
   {
-    name: 'DECISIONS footnotes are `[^1]`',
+    name: 'footnotes of a .docx become `[^1]`',
     run: async (product) =>
       assert.match(
-        (await parsed(product, reviewed)).markdown ?? '',
+        (await expectSuccess(product, reviewed)).markdown ?? '',
         /Opening paragraph\[\^1\] goes on\.[\s\S]*\[\^1\]: *Footnote words\./,
       ),
   },
   {
-    name: 'DECISIONS tracked changes are read as accepted',
+    name: 'tracked changes of a .docx are read as accepted',
     run: async (product) => {
-      const text = (await parsed(product, reviewed)).markdown ?? '';
+      const text = (await expectSuccess(product, reviewed)).markdown ?? '';
       assert.match(text, /Kept inserted words\./);
       assert.doesNotMatch(text, /deleted/);
     },
   },
   {
-    name: 'DECISIONS comments are left out',
+    name: 'comments of a .docx are omitted',
     run: async (product) => {
-      const text = (await parsed(product, { ...reviewed, options: { onlyMainContent: false } })).markdown ?? '';
+      const text = (await expectSuccess(product, { ...reviewed, options: { onlyMainContent: false } })).markdown ?? '';
       assert.match(text, /Commented sentence\./);
       assert.doesNotMatch(text, /Comment words/);
     },
   },
   {
-    name: 'DECISIONS hidden sheets are left out',
+    name: 'hidden sheets are omitted',
     run: async (product) => {
-      const text = (await parsed(product, { file: hiddenSheetXlsx(), fileName: 'sheets.xlsx' })).markdown ?? '';
+      const text = (await expectSuccess(product, { file: hiddenSheetXlsx(), fileName: 'sheets.xlsx' })).markdown ?? '';
       assert.match(text, /## Shown\n\n\|[\s\S]*Shown cell/);
       assert.doesNotMatch(text, /Tucked|Buried/);
     },
   },
   {
-    name: 'DECISIONS hidden slides are left out, notes are a quote',
+    name: 'hidden slides are omitted and speaker notes become a block quote',
     run: async (product) => {
-      const text = (await parsed(product, { file: notedPptx(), fileName: 'slides.pptx' })).markdown ?? '';
+      const text = (await expectSuccess(product, { file: notedPptx(), fileName: 'slides.pptx' })).markdown ?? '';
       assert.match(
         text,
         /## First slide[\s\S]*First slide body\.[\s\S]*^> .*Speaker notes words\.[\s\S]*## Last slide/m,

@@ -1,16 +1,16 @@
-// SPEC 4, 5 and 9: the endpoint with its 20 extensions, the endpoints that do not exist here, keys, and the version in the path.
+// Checks every file extension and every path (docs/api.md, "Endpoints" and docs/api.md, "Versioning") and the keys (docs/api.md, "Authentication").
 import assert from 'node:assert/strict';
 import { EXTENSIONS, formatByExtension } from '#shared/contract/formats.ts';
-import { errorBody, parse, send, sendRaw } from '../harness/client.ts';
+import { errorBody, multipart, parse, send, sendRaw } from '../harness/client.ts';
 import { sample, TABLE_WORDS, WITHOUT_TABLE, WORDS } from '../harness/documents.ts';
-import { goesOn, parsed, pause, type Row, refused, SMALL_CSV } from './row.ts';
+import { type ContractCase, expectError, expectServing, expectSuccess, pause, SMALL_CSV } from './contract-case.ts';
 
 const extensions = EXTENSIONS.map(
-  (extension): Row => ({
-    name: `4.1 \`${extension}\`: 200, its words and table in the Markdown, its MIME type in the metadata`,
+  (extension): ContractCase => ({
+    name: `parses \`${extension}\`: the Markdown has its text and table, the metadata its MIME type`,
     run: async (product) => {
       const { bytes, fileName } = await sample(extension);
-      const data = await parsed(product, { file: bytes, fileName });
+      const data = await expectSuccess(product, { file: bytes, fileName });
       for (const words of WORDS) assert.ok(data.markdown?.includes(words), `${words}\n${data.markdown}`);
       if (!WITHOUT_TABLE.has(extension)) {
         for (const words of TABLE_WORDS) assert.ok(data.markdown?.includes(words), `${words}\n${data.markdown}`);
@@ -23,11 +23,11 @@ const extensions = EXTENSIONS.map(
 );
 
 const byContentType = EXTENSIONS.filter((extension) => extension !== '.htm').map(
-  (extension): Row => ({
-    name: `4.1 \`${extension}\` by its MIME type alone, without an extension`,
+  (extension): ContractCase => ({
+    name: `parses \`${extension}\` content when the file name has no extension and the part has its MIME type`,
     run: async (product) => {
       const { bytes } = await sample(extension);
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         file: bytes,
         fileName: 'harbour-report',
         contentType: formatByExtension(extension)?.mimeTypes[0],
@@ -61,10 +61,10 @@ const OTHER_VERSIONS = [
   '/..%2f..%2fetc/passwd',
 ] as const;
 
-const endpoints: Row[] = [
+const endpoints: ContractCase[] = [
   ...METHODS.map(
-    (method): Row => ({
-      name: `4.1 and DECISIONS \`${method} /v2/parse\`: 405 with Allow`,
+    (method): ContractCase => ({
+      name: `returns 405 with an Allow header for \`${method} /v2/parse\``,
       run: async (product) => {
         const answer = await send(product, { method });
         errorBody(answer, 405, 'METHOD_NOT_ALLOWED');
@@ -73,7 +73,7 @@ const endpoints: Row[] = [
     }),
   ),
   {
-    name: '405 with Allow for a known path of GET alone',
+    name: 'returns 405 with an Allow header for POST to `/openapi.json`',
     run: async (product) => {
       const answer = await send(product, { path: '/openapi.json' });
       errorBody(answer, 405, 'METHOD_NOT_ALLOWED');
@@ -81,8 +81,8 @@ const endpoints: Row[] = [
     },
   },
   ...OTHERS.map(
-    (path): Row => ({
-      name: `4.2 \`POST ${path}\` is another operation of the provider: 404 here, as JSON`,
+    (path): ContractCase => ({
+      name: `returns a JSON 404 for \`POST ${path}\`, a Firecrawl operation that Parsemesh does not have`,
       run: async (product) => {
         errorBody(
           await send(product, {
@@ -97,29 +97,27 @@ const endpoints: Row[] = [
     }),
   ),
   {
-    name: '4.2 and 7.4 `GET /v2/agent/{jobId}`: 404, as JSON',
+    name: 'returns a JSON 404 for `GET /v2/agent/{jobId}`',
     run: async (product) =>
       void errorBody(await send(product, { method: 'GET', path: '/v2/agent/not-a-uuid' }), 404, 'NOT_FOUND'),
   },
   ...OTHER_VERSIONS.map(
-    (path): Row => ({
-      name: `9 the version is the path prefix: \`${path}\` is 404, as JSON`,
+    (path): ContractCase => ({
+      name: `returns a JSON 404 for the unknown path \`${path}\``,
       run: async (product) => void errorBody(await send(product, { path }), 404, 'NOT_FOUND'),
     }),
   ),
   {
-    name: '9 an unknown path is 404 without a key too',
+    name: 'returns 404 or 401 for an unknown path without a key',
     run: async (product) => {
       const { status } = await send(product, { path: '/v1/parse', key: null });
       assert.ok(status === 404 || status === 401);
     },
   },
   {
-    name: '4.1 a query string on the path changes nothing',
+    name: 'ignores the query string of the path',
     run: async (product) => {
-      const { body, contentType } = (await import('../harness/client.ts')).multipart([
-        { name: 'file', body: SMALL_CSV.file, fileName: SMALL_CSV.fileName },
-      ]);
+      const { body, contentType } = multipart([{ name: 'file', body: SMALL_CSV.file, fileName: SMALL_CSV.fileName }]);
       const answer = await send(product, {
         path: '/v2/parse?origin=test',
         body,
@@ -129,7 +127,7 @@ const endpoints: Row[] = [
     },
   },
   {
-    name: '4.1 `Expect: 100-continue` is honoured',
+    name: 'answers `Expect: 100-continue` with 100, or with 400 for the invalid body',
     run: async (product) => {
       const text = await sendRaw(
         product,
@@ -137,34 +135,34 @@ const endpoints: Row[] = [
         500,
       );
       assert.match(text, /^HTTP\/1\.1 (100|400) /);
-      await goesOn(product);
+      await expectServing(product);
     },
   },
 ];
 
 const UNAUTHORIZED: readonly (readonly [name: string, header: string | undefined])[] = [
-  ['missing', undefined],
-  ['empty', ''],
+  ['a missing Authorization header', undefined],
+  ['an empty Authorization header', ''],
   ['the scheme alone', 'Bearer'],
   ['the scheme and a blank', 'Bearer '],
   ['a wrong scheme (Basic)', 'Basic dXNlcjpwYXNz'],
   ['the key without a scheme', 'KEY'],
   ['an unknown key', 'Bearer fc-0000000000000000'],
   ['two keys', 'Bearer KEY KEY'],
-  ['a key of 100 KB... cut to what a header may hold', `Bearer ${'x'.repeat(8_000)}`],
+  ['a key of 8,000 characters', `Bearer ${'x'.repeat(8_000)}`],
   ['a key that is a prefix of a real one', 'Bearer PREFIX'],
-  ['a key with other case', 'Bearer UPPER'],
-  ['a name of Object.prototype', 'Bearer __proto__'],
+  ['a key in upper case', 'Bearer UPPER'],
+  ['the key `__proto__`', 'Bearer __proto__'],
 ];
 
-const auth: Row[] = [
+const auth: ContractCase[] = [
   {
-    name: '5.1 `Authorization: Bearer <API_KEY>` opens',
-    run: (product) => goesOn(product),
+    name: 'accepts `Authorization: Bearer <API_KEY>`',
+    run: (product) => expectServing(product),
   },
   ...UNAUTHORIZED.map(
-    ([name, header]): Row => ({
-      name: `5.4 and 7.3 401 \`Unauthorized: Invalid token\`: key ${name}`,
+    ([name, header]): ContractCase => ({
+      name: `returns 401 \`Unauthorized: Invalid token\` for ${name}`,
       run: async (product) => {
         const value = header
           ?.replace('KEY KEY', `${product.key} ${product.key}`)
@@ -181,7 +179,7 @@ const auth: Row[] = [
     }),
   ),
   {
-    name: '5.1 a key in the query or another header does not open',
+    name: 'returns 401 for a key in the query string or in `X-Api-Key`',
     run: async (product) => {
       errorBody(
         await send(product, {
@@ -195,40 +193,40 @@ const auth: Row[] = [
     },
   },
   {
-    name: '5.4 and DECISIONS a created key opens; revoked, it stops working within a second',
+    name: 'accepts a new key and returns 401 soon after the key is revoked',
     run: async (product) => {
       const key = await product.createKey();
-      await parsed(product, { ...SMALL_CSV, key });
+      await expectSuccess(product, { ...SMALL_CSV, key });
       await product.revokeKey(key);
       const revokedAt = performance.now();
       while ((await send(product, { key })).status !== 401) {
         assert.ok(performance.now() - revokedAt < 1_000, 'a revoked key still works after a second');
         await pause(20);
       }
-      await refused(product, { ...SMALL_CSV, key }, 401, 'UNAUTHORIZED');
-      await goesOn(product);
+      await expectError(product, { ...SMALL_CSV, key }, 401, 'UNAUTHORIZED');
+      await expectServing(product);
     },
   },
   {
-    name: '5.4 a key without permission for the endpoint: 403',
+    name: 'returns 403 for a key without permission for the endpoint',
     run: async (product) => {
       const key = await product.createKey('--allow', 'audit');
-      assert.match((await refused(product, { ...SMALL_CSV, key }, 403, 'FORBIDDEN')).error, /^Forbidden/);
+      assert.match((await expectError(product, { ...SMALL_CSV, key }, 403, 'FORBIDDEN')).error, /^Forbidden/);
     },
   },
   {
-    name: '5.4 and DECISIONS zeroDataRetention without permission: 403; the same key parses without it',
+    name: 'returns 403 for `zeroDataRetention` without permission, and 200 for the same key without that option',
     run: async (product) => {
       const key = await product.createKey('--allow', 'parse');
-      await refused(product, { ...SMALL_CSV, key, options: { zeroDataRetention: true } }, 403, 'FORBIDDEN');
-      await parsed(product, { ...SMALL_CSV, key, options: { zeroDataRetention: false } });
+      await expectError(product, { ...SMALL_CSV, key, options: { zeroDataRetention: true } }, 403, 'FORBIDDEN');
+      await expectSuccess(product, { ...SMALL_CSV, key, options: { zeroDataRetention: false } });
     },
   },
   {
-    name: '2.2 zeroDataRetention with permission: 200, and nothing of it in the logs',
+    name: 'returns 200 for `zeroDataRetention` with permission and writes no content to the logs',
     run: async (product) => {
       const key = await product.createKey('--allow', 'parse,zdr');
-      const data = await parsed(product, {
+      const data = await expectSuccess(product, {
         file: 'name\nxylophone-4711\n',
         fileName: 'secret.csv',
         key,
@@ -239,17 +237,17 @@ const auth: Row[] = [
     },
   },
   {
-    name: '2.2 auditMetadata on a key without audit events is accepted',
+    name: 'accepts `auditMetadata` from a key without audit events',
     run: async (product) => {
       const key = await product.createKey('--allow', 'parse');
-      await parsed(product, { ...SMALL_CSV, key, options: { auditMetadata: { username: 'ana' } } });
+      await expectSuccess(product, { ...SMALL_CSV, key, options: { auditMetadata: { username: 'ana' } } });
     },
   },
   {
-    name: 'no key and no content of a document stands in the logs',
+    name: 'writes neither API keys nor document content to the logs',
     alone: 'last',
     run: async (product) => {
-      await goesOn(product);
+      await expectServing(product);
       assert.ok(
         !product
           .output()
@@ -262,4 +260,4 @@ const auth: Row[] = [
   },
 ];
 
-export const rows: Row[] = [...extensions, ...byContentType, ...endpoints, ...auth];
+export const cases: ContractCase[] = [...extensions, ...byContentType, ...endpoints, ...auth];
