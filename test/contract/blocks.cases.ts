@@ -173,13 +173,8 @@ export const cases: ContractCase[] = [
     },
   },
   {
-    name: 'block `source` is null or a non-empty string such as `native_text`',
-    run: async (product) =>
-      assert.ok(
-        (await blocksOf(product)).items.every(
-          (item) => item.source === 'native_text' || item.source === null || item.source.length > 0,
-        ),
-      ),
+    name: 'block `source` is `native_text` for a text layer',
+    run: async (product) => assert.ok((await blocksOf(product)).items.every((item) => item.source === 'native_text')),
   },
   {
     name: '`confidence.layout` is null or from 0 to 1, and `confidence.ocr` is null for a text layer',
