@@ -1,17 +1,33 @@
-// `npm run bench`: what a request costs in processor time, over our files or a corpus, beside floors and peers measured in the same run.
+// Runs `npm run bench`: measures the CPU time of requests, of baselines and of other tools in the same run.
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Figures } from './suite.ts';
-import { SUITES } from './suites.ts';
+import { fleet } from './suites/fleet.ts';
+import { formats } from './suites/formats.ts';
+import { gateway } from './suites/gateway.ts';
+import { ocr } from './suites/ocr.ts';
+import { pdf } from './suites/pdf.ts';
+import { transport } from './suites/transport.ts';
+import { upload } from './suites/upload.ts';
+
+const SUITES = { gateway, formats, transport, ocr, fleet, upload, pdf } as const;
 
 const HELP = `npm run bench -- [${Object.keys(SUITES).join('|')}|all] [--files 6] [--rounds 3] [--large] [--pages 40] [--out FILE]
-  CORPORA   a folder of documents to measure instead of our fixtures
-  TIKA_JAR  Apache Tika's server, PYTHON an interpreter with markitdown: measured too where they are there
-  PDF_PEERS a folder with liteparse, pymupdf4llm and pdf-inspector, beside which pdf is measured (it says how to make it)
-  --large   pdf: a document of 10,000 pages too
-  --pages   fleet: pages of its scan, which one worker must read within the 300 s that a request may take
-  Figures are CPU ms (user and system) of all processes together, which other work on the machine disturbs little.`;
+  gateway   a small request: baseline server, converter only, entire product, cold start
+  formats   one request of each file format, in process, in memory and over NATS, and other tools
+  transport cost of the bus for a small and a large request, and when idle
+  ocr       a page of a scan, and native tesseract
+  fleet     one scan on 1, 2 and 4 OCR workers, and on two workers of which one is killed
+  upload    a Word file of 45 MB, and ten at the same time
+  pdf       a page of a PDF, other engines, and documents of growing length
+  CORPORA   a folder of documents to measure instead of the fixtures
+  TIKA_JAR  path of Apache Tika's server jar; PYTHON: a Python interpreter with markitdown. Each is measured if it is installed.
+  PDF_PEERS a folder with liteparse, pymupdf4llm and pdf-inspector for the pdf suite. The suite prints how to install them.
+  --large   pdf: also a document of 10,000 pages
+  --pages   fleet: pages of its scan; one worker must read them within the 300 s limit of a request
+  --out     write the results to FILE as JSON
+  Results are CPU ms (user and system) of all processes together, because other work on the machine affects them little.`;
 
 const isSuite = (name: string): name is keyof typeof SUITES => Object.hasOwn(SUITES, name);
 
@@ -27,9 +43,9 @@ async function main(): Promise<number> {
       help: { type: 'boolean', default: false },
     },
   });
-  const asked = positionals.length === 0 || positionals.includes('all') ? Object.keys(SUITES) : positionals;
-  const names = asked.filter(isSuite);
-  if (values.help || names.length < asked.length) {
+  const requested = positionals.length === 0 || positionals.includes('all') ? Object.keys(SUITES) : positionals;
+  const names = requested.filter(isSuite);
+  if (values.help || names.length < requested.length) {
     console.error(HELP);
     return values.help ? 0 : 2;
   }

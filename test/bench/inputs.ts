@@ -1,14 +1,16 @@
-// What the bench sends: our fixtures and samples of every kind, and a spread of a corpus' files where one is named.
+// Selects the documents of a measurement: fixtures and samples of every format, or files of a corpus.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
-import { samples } from '../harness/documents.ts';
+import { sample, samples } from '../harness/documents.ts';
 import { zipOf } from '../harness/zip.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures', import.meta.url));
-/** Files that are hostile or broken on purpose say nothing about an ordinary request. */
+/** Paths of hostile, broken and reference files, which do not represent ordinary requests. */
 const NOT_ORDINARY = /robust|corrupt|encrypted|refused|truth/;
+/** Size of the large upload. */
+const LARGE_BYTES = 45_000_000;
 
 export interface Input {
   name: string;
@@ -16,20 +18,22 @@ export interface Input {
   bytes: Buffer;
 }
 
-/** Ordinary documents below a folder, sorted by path. */
+/** Paths of the ordinary documents below a folder, sorted. */
 export function documentsBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => {
-      const below = path.slice(folder.length);
-      return EXTENSIONS.some((extension) => extension === extname(below).toLowerCase()) && !NOT_ORDINARY.test(below);
+      const relative = path.slice(folder.length);
+      return (
+        EXTENSIONS.some((extension) => extension === extname(relative).toLowerCase()) && !NOT_ORDINARY.test(relative)
+      );
     })
     .sort();
 }
 
-/** At most `count` of them, evenly over their order. */
-export function spread<T>(items: readonly T[], count: number): T[] {
+/** At most `count` items at equal distances. */
+function sampleEvenly<T>(items: readonly T[], count: number): T[] {
   if (items.length <= count) return [...items];
   return Array.from({ length: count }, (_, index) => items[Math.floor((index * items.length) / count)]!);
 }
@@ -40,8 +44,8 @@ const read = (path: string): Input => ({
   bytes: readFileSync(path),
 });
 
-/** At most `count` inputs of each kind. With a corpus: its files (not its scans), and our own where it has none of a kind. */
-export async function inputsByKind(count: number, corpora: string | undefined): Promise<Map<Extension, Input[]>> {
+/** At most `count` inputs of each format: files of the corpus except its scans, or our own if the corpus has none of a format. */
+export async function inputsByExtension(count: number, corpora: string | undefined): Promise<Map<Extension, Input[]>> {
   const own = [
     ...(await samples()).map(({ fileName, extension, bytes }) => ({ name: fileName, extension, bytes })),
     ...documentsBelow(FIXTURES)
@@ -49,37 +53,43 @@ export async function inputsByKind(count: number, corpora: string | undefined): 
       .map(read),
   ];
   const paths = corpora ? documentsBelow(corpora).filter((path) => !path.split(sep).includes('ocr')) : [];
-  const kinds = new Map<Extension, Input[]>();
+  const selected = new Map<Extension, Input[]>();
   for (const extension of EXTENSIONS) {
-    const foreign = paths.filter(
+    const ofCorpus = paths.filter(
       (path) => extname(path).toLowerCase() === extension && statSync(path).size <= 20 << 20,
     );
     const inputs =
-      foreign.length > 0
-        ? spread(foreign, count).map(read)
+      ofCorpus.length > 0
+        ? sampleEvenly(ofCorpus, count).map(read)
         : own.filter((input) => input.extension === extension).slice(0, count);
-    kinds.set(extension, inputs);
+    selected.set(extension, inputs);
   }
-  return kinds;
+  return selected;
 }
 
-/** Scanned pages as PDF: the corpus' where it has them, else our fixture. */
+/** Scanned pages as PDF: those of the corpus, or our fixture if it has none. */
 export function scans(count: number, corpora: string | undefined): Input[] {
   const paths = corpora
     ? documentsBelow(corpora).filter((path) => path.split(sep).includes('ocr') && path.endsWith('.pdf'))
     : [];
-  return (paths.length > 0 ? spread(paths, count) : [join(FIXTURES, 'pdf/scanned-harbour-report.pdf')]).map(read);
+  return (paths.length > 0 ? sampleEvenly(paths, count) : [join(FIXTURES, 'pdf/scanned-harbour-report.pdf')]).map(read);
 }
 
-/** A Word file of some 45 MB, nearly all of it one picture that no reader opens: the way of the bytes is what it costs. */
-export function largeDocument(small: Input, bytes: number): Input {
-  const picture = Buffer.alloc(bytes);
-  for (let at = 0; at + 4 <= bytes; at += 4) picture.writeUInt32LE(Math.imul(at, 2654435761) >>> 0, at);
+export async function smallInput(): Promise<Input> {
+  const { fileName, extension, bytes } = await sample('.csv');
+  return { name: fileName, extension, bytes };
+}
+
+/** A Word file of about 45 MB. Most of it is a picture that the converter does not open, so its cost is the transfer of its bytes. */
+export async function largeInput(): Promise<Input> {
+  const small = await sample('.docx');
+  const picture = Buffer.alloc(LARGE_BYTES);
+  for (let at = 0; at + 4 <= LARGE_BYTES; at += 4) picture.writeUInt32LE(Math.imul(at, 2654435761) >>> 0, at);
   const added = zipOf([{ name: 'word/media/large.bin', content: picture, method: 0 }]);
   return { name: 'large.docx', extension: '.docx', bytes: joinZips(added, small.bytes) };
 }
 
-/** Two ZIP files as one: the entries of the first, then those of the second (APPNOTE 4.3.12, 4.3.16). */
+/** Joins two ZIP files: the entries of the first, then those of the second (APPNOTE 4.3.12, 4.3.16). */
 function joinZips(first: Buffer, second: Buffer): Buffer {
   const end = (zip: Buffer) => zip.lastIndexOf('PK\x05\x06', undefined, 'latin1');
   const facts = (zip: Buffer) => ({

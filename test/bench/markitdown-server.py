@@ -1,4 +1,4 @@
-"""Serves markitdown over HTTP, one request at a time, so that the bench measures it warm, as it measures us."""
+"""Serves markitdown over HTTP, one request at a time, so that the benchmark measures it without its start."""
 
 import io
 import os

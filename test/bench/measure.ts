@@ -1,18 +1,19 @@
-// Rounds over inputs, one request at a time, and the median of what a round cost.
+// Sends inputs to a subject in rounds, one request at a time, and returns the median CPU time.
 import type { Input } from './inputs.ts';
 import type { Subject } from './subject.ts';
 
 export interface Cost {
-  /** CPU ms a request, median of the rounds. */
+  /** CPU ms per request, median of the rounds. */
   cpuMs: number;
-  /** Inputs that were not read (their cost counts all the same). */
-  refused: number;
+  /** Inputs that the subject did not read. Their cost is included. */
+  rejected: number;
 }
 
 export interface Rounds {
+  /** Rounds before the measured ones. */
   warm: number;
   rounds: number;
-  /** Times that one round sends each input: the clock ticks in 10 ms, so a round must last. */
+  /** How often a round sends each input. A round must be long, because Linux counts CPU time in steps of 10 ms. */
   repeat: number;
 }
 
@@ -22,17 +23,17 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
-/** What these inputs cost a subject. */
-export async function costOf(
+/** Measures what these inputs cost a subject. */
+export async function measureCost(
   subject: Subject,
   inputs: readonly Input[],
   { warm, rounds, repeat }: Rounds,
   options?: Record<string, unknown>,
 ): Promise<Cost> {
-  const refused = new Set<string>();
+  const rejected = new Set<string>();
   const round = async (times: number) => {
     for (let time = 0; time < times; time++)
-      for (const input of inputs) if (!(await subject.take(input, options))) refused.add(input.name);
+      for (const input of inputs) if (!(await subject.convert(input, options))) rejected.add(input.name);
   };
   await round(warm);
   const costs: number[] = [];
@@ -41,5 +42,5 @@ export async function costOf(
     await round(repeat);
     costs.push((subject.cpuMs() - before) / (repeat * inputs.length));
   }
-  return { cpuMs: median(costs), refused: refused.size };
+  return { cpuMs: median(costs), rejected: rejected.size };
 }

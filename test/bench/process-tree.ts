@@ -1,73 +1,70 @@
-// Reads what a tree of processes has spent and holds from /proc, since wall times say nothing on a machine that others use too.
+// Reads CPU time and memory of process trees from /proc, because elapsed time depends on the other load of the machine.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux reports processor time in hundredths of a second, whatever the kernel's own tick (proc(5), USER_HZ). */
-const MS_A_TICK = 10;
+/** USER_HZ of proc(5): Linux reports CPU time in hundredths of a second. */
+const MS_PER_TICK = 10;
 const PAGE_BYTES = 4096;
 
 export interface ProcessFacts {
   pid: number;
   parent: number;
-  /** Ticks since boot; with the pid it names one process for good. */
+  /** Ticks since boot. Together with the pid it identifies a process, because pids are reused. */
   startedAt: number;
-  /** Ended, and not yet waited for by its parent. */
+  /** It exited, but its parent has not waited for it yet. */
   zombie: boolean;
   command: string;
-  /** User and system time of its own and of the children it has waited for, ms. */
+  /** User and system time, in ms, of the process and of the children that it has waited for. */
   cpuMs: number;
   residentBytes: number;
 }
 
-/** One process, or undefined where it is gone. A zombie holds its time until it is waited for. */
+/** Reads one process, or returns undefined if it does not exist. A zombie keeps its CPU time. */
 export function processFacts(pid: number): ProcessFacts | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const close = stat.lastIndexOf(')');
     // Fields from the third on (proc(5)): state, ppid, ..., utime 14, stime 15, cutime 16, cstime 17, ..., starttime 22, vsize 23, rss 24.
     const field = stat.slice(close + 2).split(' ');
-    const at = (number: number) => Number(field[number - 3]);
+    const fieldAt = (number: number) => Number(field[number - 3]);
     return {
       pid,
-      parent: at(4),
-      startedAt: at(22),
+      parent: fieldAt(4),
+      startedAt: fieldAt(22),
       zombie: field[0] === 'Z',
       command: stat.slice(stat.indexOf('(') + 1, close),
-      cpuMs: (at(14) + at(15) + at(16) + at(17)) * MS_A_TICK,
-      residentBytes: at(24) * PAGE_BYTES,
+      cpuMs: (fieldAt(14) + fieldAt(15) + fieldAt(16) + fieldAt(17)) * MS_PER_TICK,
+      residentBytes: fieldAt(24) * PAGE_BYTES,
     };
   } catch {
     return undefined;
   }
 }
 
-/** Everything below a process (without it), however deep. */
+/** All descendants of a process, without the process itself. */
 export function descendants(root: number): ProcessFacts[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => processFacts(Number(name)) ?? []);
-  const below: ProcessFacts[] = [];
+  const found: ProcessFacts[] = [];
   const parents = new Set([root]);
-  for (let found = true; found; ) {
-    found = false;
+  for (let changed = true; changed; ) {
+    changed = false;
     for (const facts of all)
       if (parents.has(facts.parent) && !parents.has(facts.pid)) {
         parents.add(facts.pid);
-        below.push(facts);
-        found = true;
+        found.push(facts);
+        changed = true;
       }
   }
-  return below;
+  return found;
 }
 
-const sum = (facts: readonly ProcessFacts[], of: (facts: ProcessFacts) => number) =>
-  facts.reduce((total, one) => total + of(one), 0);
+/** Resident bytes of all descendants of a process. */
+export const residentBytesBelow = (root: number): number =>
+  descendants(root).reduce((total, { residentBytes }) => total + residentBytes, 0);
 
-/** Processor ms that everything below a process has spent so far; a child that ended is counted by the parent that waited for it. */
-export const cpuBelow = (root: number): number => sum(descendants(root), (facts) => facts.cpuMs);
-export const residentBelow = (root: number): number => sum(descendants(root), (facts) => facts.residentBytes);
-
-/** Whether exactly this process (and no later one of its number) still runs. */
-export function stillRuns(known: Pick<ProcessFacts, 'pid' | 'startedAt'>): boolean {
+/** Whether this process still runs. A later process with the same pid does not count. */
+export function isRunning(known: Pick<ProcessFacts, 'pid' | 'startedAt'>): boolean {
   const facts = processFacts(known.pid);
   return facts?.startedAt === known.startedAt && !facts.zombie;
 }

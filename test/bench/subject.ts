@@ -1,4 +1,4 @@
-// What is measured: something that takes documents, with the processes that work for it.
+// Starts the subjects of a measurement: the product, its converters only, and a baseline server.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -10,15 +10,28 @@ import { descendants, processFacts } from './process-tree.ts';
 
 export interface Subject {
   name: string;
-  /** Takes one document. @returns whether it was read */
-  take(input: Input, options?: Record<string, unknown>): Promise<boolean>;
-  /** Processor ms that all its processes have spent so far. */
+  /** Converts one document. @returns whether it was read */
+  convert(input: Input, options?: Record<string, unknown>): Promise<boolean>;
+  /** CPU ms of all its processes since they started. */
   cpuMs(): number;
   stop(): Promise<unknown>;
 }
 
-/** Time of these processes and all below them. */
-export function cpuOf(pids: Iterable<number>): number {
+/** Starts a subject, runs `work` with it and stops it. */
+export async function withSubject<S extends Subject, T>(
+  starting: Promise<S>,
+  work: (subject: S) => Promise<T>,
+): Promise<T> {
+  const subject = await starting;
+  try {
+    return await work(subject);
+  } finally {
+    await subject.stop();
+  }
+}
+
+/** CPU ms of these processes and all their descendants. */
+export function cpuMsOf(pids: Iterable<number>): number {
   let total = 0;
   for (const pid of pids) {
     total += processFacts(pid)?.cpuMs ?? 0;
@@ -31,7 +44,7 @@ export interface ProductSubject extends Subject {
   product: Product;
 }
 
-/** The started product. Its keys have no limits. */
+/** The started product. Its key has no limits. */
 export async function productSubject(
   transport: TransportName,
   env: Record<string, string> = {},
@@ -41,7 +54,7 @@ export async function productSubject(
   return {
     name: transport === 'memory' ? 'embedded' : 'NATS',
     product,
-    take: async ({ bytes, name }, options = {}) =>
+    convert: async ({ bytes, name }, options = {}) =>
       (
         await parse(product, {
           file: bytes,
@@ -50,7 +63,7 @@ export async function productSubject(
           patienceMs: 310_000,
         })
       ).status === 200,
-    cpuMs: () => cpuOf([...product.pids.values(), ...(nats ? [nats.pid] : [])]),
+    cpuMs: () => cpuMsOf([...product.pids.values(), ...(nats ? [nats.pid] : [])]),
     stop: async () => {
       await product.stop();
       await nats?.stop();
@@ -58,7 +71,7 @@ export async function productSubject(
   };
 }
 
-/** A module of this folder as a child with an IPC channel, or with a port that it tells. */
+/** Starts a module of this folder as a child process with an IPC channel. */
 function startModule(module: string): ChildProcess {
   const path = fileURLToPath(new URL(module, import.meta.url));
   return spawn(process.execPath, [path], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced' });
@@ -66,38 +79,37 @@ function startModule(module: string): ChildProcess {
 
 async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.disconnect();
-  await gone;
+  await exited;
 }
 
-/** The converters and the render pipeline alone, without edge, bus or isolation. */
+/** The converters and the render pipeline only, without gateway, bus and isolation. */
 export async function inProcessSubject(): Promise<Subject> {
-  const child = startModule('./in-process.ts');
+  const child = startModule('./converter-process.ts');
   await once(child, 'message');
   return {
     name: 'in process',
-    take: async (input, options = {}) => {
+    convert: async (input, options = {}) => {
       child.send({ name: input.name, extension: input.extension, bytes: input.bytes, options });
       const [ok] = (await once(child, 'message')) as [boolean];
       return ok;
     },
-    cpuMs: () => cpuOf([child.pid ?? 0]),
+    cpuMs: () => cpuMsOf([child.pid ?? 0]),
     stop: () => stopChild(child),
   };
 }
 
-/** The least that an Express server can do with an upload. */
-export async function floorSubject(): Promise<Subject & { pid: number }> {
-  const child = startModule('./floor-server.ts');
+/** An Express server that reads the upload and does nothing else: the lower bound of a gateway's cost. */
+export async function baselineSubject(): Promise<Subject> {
+  const child = startModule('./baseline-server.ts');
   const [port] = (await once(child, 'message')) as [number];
   return {
-    name: 'Express + busboy + no-op',
-    pid: child.pid ?? 0,
-    take: async ({ bytes, name }) =>
+    name: 'Express + busboy, no conversion',
+    convert: async ({ bytes, name }) =>
       (await parse({ url: `http://127.0.0.1:${port}`, key: '' }, { file: bytes, fileName: name, options: {} }))
         .status === 200,
-    cpuMs: () => cpuOf([child.pid ?? 0]),
+    cpuMs: () => cpuMsOf([child.pid ?? 0]),
     stop: () => stopChild(child),
   };
 }

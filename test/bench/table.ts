@@ -1,7 +1,9 @@
-// Prints figures as columns, and marks what misses its target.
+// Prints results as a table and marks those that miss their target.
 export type Cell = string | number | undefined;
 
-const show = (cell: Cell) =>
+export const MiB = 1024 * 1024;
+
+const formatCell = (cell: Cell) =>
   cell === undefined
     ? '-'
     : typeof cell === 'string'
@@ -10,9 +12,9 @@ const show = (cell: Cell) =>
         ? cell.toFixed(0)
         : cell.toFixed(1);
 
-/** One table: a heading, columns, rows; the first column stands at the left. */
+/** Prints a title, column headings and rows. The first column is aligned to the left, the others to the right. */
 export function printTable(title: string, columns: readonly string[], rows: readonly (readonly Cell[])[]): void {
-  const cells = [columns.map(String), ...rows.map((row) => row.map(show))];
+  const cells = [columns.map(String), ...rows.map((row) => row.map(formatCell))];
   const widths = columns.map((_, index) => Math.max(...cells.map((row) => (row[index] ?? '').length)));
   console.log(`\n${title}`);
   for (const row of cells)
@@ -21,9 +23,9 @@ export function printTable(title: string, columns: readonly string[], rows: read
     );
 }
 
-/** A ratio of ours to another's; undefined where there is none. */
-export const ratio = (ours: number | undefined, theirs: number | undefined): Cell =>
-  ours === undefined || theirs === undefined || theirs <= 0 ? undefined : `${(ours / theirs).toFixed(2)}x`;
+/** The ratio of two costs, or undefined if one is missing. */
+export const ratioCell = (cost: number | undefined, other: number | undefined): Cell =>
+  cost === undefined || other === undefined || other <= 0 ? undefined : `${(cost / other).toFixed(2)}x`;
 
-export const against = (value: number | undefined, target: number | undefined): Cell =>
+export const targetCell = (value: number | undefined, target: number | undefined): Cell =>
   value === undefined || target === undefined ? undefined : `${value <= target ? 'ok' : 'OVER'} (<= ${target})`;

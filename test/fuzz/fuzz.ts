@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXTENSIONS, type Extension, formatByExtension } from '#shared/contract/formats.ts';
-import { processFacts, stillRuns } from '../bench/process-tree.ts';
+import { isRunning, processFacts } from '../bench/process-tree.ts';
 import { type Answer, parse } from '../harness/client.ts';
 import { sample, WORDS } from '../harness/documents.ts';
 import { freePort, startNatsServer } from '../harness/nats-server.ts';
@@ -162,7 +162,7 @@ async function runPlan(plan: Plan, keeper: Keeper): Promise<void> {
       // A machine that others use may be late once; what is late again is the server's own.
       const again = outcome.fault?.startsWith('answered after') ? await sendCase(product, one) : outcome;
       if (again.fault !== undefined) keeper.keep(again.fault, one);
-      if (outcome.status === 0 && !stillRuns(edge)) {
+      if (outcome.status === 0 && !isRunning(edge)) {
         dead = true;
         return;
       }

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { descendants, type ProcessFacts, processFacts, stillRuns } from '../bench/process-tree.ts';
+import { descendants, isRunning, type ProcessFacts, processFacts } from '../bench/process-tree.ts';
 import type { Product } from '../harness/product.ts';
 
 const MiB = 1024 * 1024;
@@ -70,7 +70,7 @@ export class Watch {
   /** What is there after the product has stopped: processes that it started, files in its temporary folder. */
   async leftBehind(): Promise<string[]> {
     await sleep(500);
-    const processes = [...this.#seen.values()].filter(stillRuns);
+    const processes = [...this.#seen.values()].filter(isRunning);
     const files = existsSync(this.#temporary) ? readdirSync(this.#temporary) : [];
     return [
       ...processes.map(({ pid, command }) => `process ${pid} (${command}) outlived the product`),

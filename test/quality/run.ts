@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { pdfPeers } from '../bench/pdf-peers.ts';
+import { installedPdfEngines } from '../bench/pdf-engines.ts';
 import { type Product, startProduct } from '../harness/product.ts';
 import { checkAutoPages } from './auto.ts';
 import { printPdfTable } from './pdf-table.ts';
@@ -47,7 +47,7 @@ async function runPdf({ corpora, out, shell, python }: Run): Promise<void> {
   const env = { NAME: 'parsemesh', SPLIT: 'dev', CORPORA: folder, PRED: out, PYTHON: python };
   await shell.show({ env }, 'sh', join(folder, 'run.sh'), 'http');
   const measured = [{ name: 'parsemesh', scores: join(out, 'parsemesh/score.json') }];
-  const peers = process.env.PDF_PEERS ? pdfPeers(process.env.PDF_PEERS) : [];
+  const peers = process.env.PDF_PEERS ? installedPdfEngines(process.env.PDF_PEERS) : [];
   for (const { name, command, args } of peers) {
     const answers = join(out, name);
     const worker = [command, ...args].join(' ');

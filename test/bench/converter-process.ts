@@ -1,5 +1,4 @@
-// A child of the bench that runs a service's own handler without edge, bus or isolation: the floor under a conversion.
-
+// Runs the handlers of the services in a child process without gateway, bus and isolation: the lower bound of a request's cost.
 import { formatByExtension } from '#shared/contract/formats.ts';
 import type { ConvertJob, JobContext, WorkerModule } from '#shared/contract/jobs.ts';
 import { readParseOptions } from '#shared/contract/options.ts';
@@ -28,26 +27,26 @@ const context: JobContext = {
     (await (await load(queue)).handle(job as never, payload, context)) as { reply: Reply; payload?: Uint8Array },
 };
 
-interface Order {
+interface Request {
   name: string;
   extension: string;
   bytes: Uint8Array;
   options: Record<string, unknown>;
 }
 
-process.on('message', async ({ name, extension, bytes, options }: Order) => {
+process.on('message', async ({ name, extension, bytes, options }: Request) => {
   try {
     const format = formatByExtension(extension);
-    if (!format) throw new Error('an unknown kind');
+    if (!format) throw new Error(`no format has the extension ${extension}`);
     const { container, service } = format;
-    const asked = readParseOptions(options);
+    const parseOptions = readParseOptions(options);
     const job: ConvertJob = {
       kind: 'convert',
       requestId: 'bench',
       fileName: name,
       extension,
       container,
-      options: { ...asked, fields: ['markdown'] },
+      options: { ...parseOptions, fields: ['markdown'] },
     };
     await (await load(service)).handle(job, bytes, context);
     process.send?.(true);

@@ -1,11 +1,11 @@
-"""Reads PDF files with one of the Python engines, warm: a line `IN` or `IN<TAB>OUT` each, answered by `ok SECONDS` or `err SECONDS`."""
+"""Reads PDF files with a Python engine in one process. Each input line is `IN` or `IN<TAB>OUT`, each output line `ok SECONDS` or `err SECONDS`."""
 
 import os
 import sys
 import time
 
 out = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # What an engine prints is no answer.
+os.dup2(2, 1)  # Sends the output of the engine to stderr, so that stdout has only our lines.
 
 
 def liteparse():

@@ -1,4 +1,4 @@
-// Reads PDF files with @firecrawl/pdf-inspector, installed beside the project in the folder that its argument names, as pdf-peer.py does with its engines.
+// Reads PDF files with @firecrawl/pdf-inspector from the folder of its argument, with the protocol of pdf-engine-process.py.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

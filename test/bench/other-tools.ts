@@ -1,4 +1,4 @@
-// The programs and servers that people use today for the same work, measured beside us where this machine has them.
+// Starts other document tools that are installed here, to compare them with the product.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -9,19 +9,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../harness/nats-server.ts';
 import type { Input } from './inputs.ts';
-import { cpuOf, type Subject } from './subject.ts';
+import { cpuMsOf, type Subject } from './subject.ts';
 
 const run = promisify(execFile);
-const has = (command: string, ...args: string[]) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+const isInstalled = (command: string, ...args: string[]) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
-/** Processor ms of the children that this process has waited for (proc(5), cutime and cstime). */
-function waitedMs(): number {
+/** CPU ms of the children that this process has waited for (proc(5), cutime and cstime). */
+function cpuMsOfExitedChildren(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const field = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(field[13]) + Number(field[14])) * 10;
 }
 
-/** A program that is started once a document. */
+/** A program that is started for each document. */
 function programSubject(
   name: string,
   extensions: readonly string[],
@@ -29,7 +29,7 @@ function programSubject(
 ): Subject {
   return {
     name,
-    take: async (input: Input) => {
+    convert: async (input: Input) => {
       if (!extensions.includes(input.extension)) return false;
       const folder = await mkdtemp(join(tmpdir(), 'bench-peer-'));
       const path = join(folder, `input${input.extension}`);
@@ -43,12 +43,12 @@ function programSubject(
         await rm(folder, { recursive: true, force: true });
       }
     },
-    cpuMs: waitedMs,
+    cpuMs: cpuMsOfExitedChildren,
     stop: async () => undefined,
   };
 }
 
-interface ServerPeer {
+interface ServerTool {
   name: string;
   command: string;
   args: (port: number) => string[];
@@ -56,7 +56,7 @@ interface ServerPeer {
   path: string;
 }
 
-async function serverSubject({ name, command, args, method, path }: ServerPeer): Promise<Subject | undefined> {
+async function serverSubject({ name, command, args, method, path }: ServerTool): Promise<Subject | undefined> {
   const port = await freePort();
   const child = spawn(command, args(port), { stdio: 'ignore' });
   const url = `http://127.0.0.1:${port}${path}`;
@@ -73,7 +73,7 @@ async function serverSubject({ name, command, args, method, path }: ServerPeer):
   if (child.exitCode !== null) return undefined;
   return {
     name,
-    take: async ({ name: fileName, bytes }) => {
+    convert: async ({ name: fileName, bytes }) => {
       const headers = {
         accept: 'text/plain',
         'x-file-name': encodeURIComponent(fileName),
@@ -83,17 +83,17 @@ async function serverSubject({ name, command, args, method, path }: ServerPeer):
       await response?.arrayBuffer();
       return response?.status === 200;
     },
-    cpuMs: () => cpuOf([child.pid ?? 0]),
+    cpuMs: () => cpuMsOf([child.pid ?? 0]),
     stop: async () => child.kill('SIGTERM'),
   };
 }
 
-/** Peers for documents: Tika (TIKA_JAR names its server's jar), markitdown (PYTHON names the interpreter that has it), pdftotext. */
-export async function documentPeers(): Promise<Subject[]> {
-  const peers: (Subject | undefined)[] = [];
+/** The installed ones of Tika (TIKA_JAR is its server jar), markitdown (PYTHON is an interpreter that has it) and pdftotext. */
+export async function documentTools(): Promise<Subject[]> {
+  const tools: (Subject | undefined)[] = [];
   const jar = process.env.TIKA_JAR;
-  if (jar && has('java', '-version'))
-    peers.push(
+  if (jar && isInstalled('java', '-version'))
+    tools.push(
       await serverSubject({
         name: 'Tika server',
         command: 'java',
@@ -103,9 +103,9 @@ export async function documentPeers(): Promise<Subject[]> {
       }),
     );
   const python = process.env.PYTHON ?? 'python3';
-  if (has(python, '-c', 'import markitdown')) {
+  if (isInstalled(python, '-c', 'import markitdown')) {
     const script = fileURLToPath(new URL('./markitdown-server.py', import.meta.url));
-    peers.push(
+    tools.push(
       await serverSubject({
         name: 'markitdown',
         command: python,
@@ -115,29 +115,29 @@ export async function documentPeers(): Promise<Subject[]> {
       }),
     );
   }
-  if (has('pdftotext', '-v'))
-    peers.push(
+  if (isInstalled('pdftotext', '-v'))
+    tools.push(
       programSubject('pdftotext', ['.pdf'], (path) => run('pdftotext', ['-layout', path, '-'], { maxBuffer: 1 << 28 })),
     );
-  return peers.filter((peer) => peer !== undefined);
+  return tools.filter((tool) => tool !== undefined);
 }
 
-/** Resolution of a document's first image, as poppler tells it; 200 without one. */
-async function ownResolution(path: string): Promise<number> {
+/** Resolution in dpi of the first image of a PDF, by pdfimages; 200 if it has no image. */
+async function imageResolution(path: string): Promise<number> {
   const { stdout } = await run('pdfimages', ['-list', path]);
   return Number(stdout.split('\n').at(2)?.trim().split(/\s+/).at(12)) || 200;
 }
 
 /**
- * Native tesseract on one thread, over pages that poppler draws in grey.
- * @param resolution dots an inch; `own` for the scan's own, which is the least work and reads best.
+ * Native tesseract on one thread, on grey pages that pdftoppm renders.
+ * @param resolution in dpi; `scan` is the resolution of the scan, which costs least and reads best
  */
-export function tesseractPeer(resolution: number | 'own'): Subject | undefined {
-  if (!has('tesseract', '--version') || !has('pdftoppm', '-v')) return undefined;
+export function tesseractTool(resolution: number | 'scan'): Subject | undefined {
+  if (!isInstalled('tesseract', '--version') || !isInstalled('pdftoppm', '-v')) return undefined;
   const env = { ...process.env, OMP_THREAD_LIMIT: '1' };
-  const name = `pdftoppm + tesseract, ${resolution === 'own' ? 'own resolution' : `${resolution} dpi`}`;
+  const name = `pdftoppm + tesseract, ${resolution === 'scan' ? 'resolution of the scan' : `${resolution} dpi`}`;
   return programSubject(name, ['.pdf'], async (path, folder) => {
-    const dpi = String(resolution === 'own' ? await ownResolution(path) : resolution);
+    const dpi = String(resolution === 'scan' ? await imageResolution(path) : resolution);
     await run('pdftoppm', ['-gray', '-r', dpi, path, join(folder, 'page')]);
     for (const page of (await readdir(folder)).filter((file) => file.endsWith('.pgm')))
       await run('tesseract', [join(folder, page), '-', '-l', 'eng', '--dpi', dpi], { env });

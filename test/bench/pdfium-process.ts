@@ -1,5 +1,4 @@
-// A child of the bench that lets PDFium do no more than its own part: open, load each page, give every character with its box, and every object.
-
+// Runs only PDFium's part of reading a PDF in a child process: opening it, loading each page, characters, boxes and objects.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { copyIn, loadPdfium } from '#services/pdf/source/pdfium-module.ts';
@@ -7,7 +6,7 @@ import { copyIn, loadPdfium } from '#services/pdf/source/pdfium-module.ts';
 const pdfium = await loadPdfium();
 const scratch = pdfium.malloc(64);
 
-function pass(bytes: Uint8Array): boolean {
+function readDocument(bytes: Uint8Array): boolean {
   const file = copyIn(pdfium, bytes);
   const document = pdfium.FPDF_LoadMemDocument(file, bytes.length, 0);
   const pages = document === 0 ? 0 : pdfium.FPDF_GetPageCount(document);
@@ -30,4 +29,5 @@ function pass(bytes: Uint8Array): boolean {
 }
 
 console.log('ready');
-for await (const path of createInterface({ input: process.stdin })) console.log(pass(readFileSync(path)) ? 'ok' : 'no');
+for await (const path of createInterface({ input: process.stdin }))
+  console.log(readDocument(readFileSync(path)) ? 'ok' : 'no');

@@ -1,4 +1,4 @@
-// The engines that read PDFs beside us: one warm process each that takes a path a line, where this machine has them.
+// Starts other PDF engines that are installed here, each as one process that reads a path per line, to compare them with the product.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -7,25 +7,28 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Input } from './inputs.ts';
-import { cpuOf, type Subject } from './subject.ts';
+import { cpuMsOf, type Subject } from './subject.ts';
 
-/** How to have them; none is a dependency of the project. */
-export const PEER_INSTALLATION = [
+/** How to install the engines. None is a dependency of the project. */
+const INSTALLATION = [
   'python3 -m venv PEERS && PEERS/bin/pip install liteparse pymupdf4llm==1.28.2',
   'npm install --prefix PEERS @firecrawl/pdf-inspector@1.25',
   'PDF_PEERS=PEERS npm run bench -- pdf; PDF_PEERS=PEERS npm run quality -- pdf',
 ] as const;
 
-const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const pathTo = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** A program that says `ready`, and then answers each path with a line that begins with `ok` where it was read. */
+/**
+ * Starts a program that prints `ready`, and then for each path a line that begins with `ok` if the file was read.
+ * @returns undefined if the program does not print `ready`
+ */
 async function lineSubject(name: string, command: string, args: readonly string[]): Promise<Subject | undefined> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
-  // A program that died answers nothing, which is told as documents that it refused.
+  // If the program exits, the remaining documents count as rejected.
   child.stdin.on('error', () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const answer = async () => (await lines.next()).value as string | undefined;
-  if ((await answer()) !== 'ready') return undefined;
+  const nextLine = async () => (await lines.next()).value as string | undefined;
+  if ((await nextLine()) !== 'ready') return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'bench-pdf-'));
   const paths = new Map<Input, string>();
   const pathOf = async (input: Input) => {
@@ -38,11 +41,11 @@ async function lineSubject(name: string, command: string, args: readonly string[
   };
   return {
     name,
-    take: async (input) => {
+    convert: async (input) => {
       child.stdin.write(`${await pathOf(input)}\n`);
-      return (await answer())?.startsWith('ok') === true;
+      return (await nextLine())?.startsWith('ok') === true;
     },
-    cpuMs: () => cpuOf([child.pid ?? 0]),
+    cpuMs: () => cpuMsOf([child.pid ?? 0]),
     stop: async () => {
       child.stdin.end();
       child.kill('SIGTERM');
@@ -51,42 +54,47 @@ async function lineSubject(name: string, command: string, args: readonly string[
   };
 }
 
-/** PDFium's own part of the work: nobody who reads with it is faster. */
-export const engineSubject = () =>
-  lineSubject('PDFium alone (load, characters, boxes, objects)', process.execPath, [beside('./pdf-engine.ts')]);
+/** PDFium's part of the work: the lower bound for any reader that uses it. */
+export const pdfiumSubject = () =>
+  lineSubject('PDFium only (load, characters, boxes, objects)', process.execPath, [pathTo('./pdfium-process.ts')]);
 
-export interface PdfPeer {
+export interface PdfEngine {
   name: string;
-  /** A program that takes `IN` or `IN<TAB>OUT` a line. */
+  /** A program that reads lines of `IN` or `IN<TAB>OUT`. */
   command: string;
   args: string[];
-  /** Hundreds of ms a page: it is measured once. */
+  /** It needs hundreds of ms per page, so it is measured only once. */
   slow: boolean;
 }
 
-/** The peers that are installed in `folder`; those that are not are told. */
-export function pdfPeers(folder: string | undefined): PdfPeer[] {
+/** The engines that are installed in `folder`. Prints the names of the others and how to install them. */
+export function installedPdfEngines(folder: string | undefined): PdfEngine[] {
   const python = folder === undefined ? (process.env.PYTHON ?? 'python3') : join(folder, 'bin/python3');
-  const peers: PdfPeer[] = [];
+  const engines: PdfEngine[] = [];
   const missing: string[] = [];
   for (const name of ['liteparse', 'pymupdf4llm']) {
     if (spawnSync(python, ['-c', `import ${name}`], { stdio: 'ignore' }).status === 0)
-      peers.push({ name, command: python, args: [beside('./pdf-peer.py'), name], slow: name === 'pymupdf4llm' });
+      engines.push({
+        name,
+        command: python,
+        args: [pathTo('./pdf-engine-process.py'), name],
+        slow: name === 'pymupdf4llm',
+      });
     else missing.push(name);
   }
   if (folder !== undefined && existsSync(join(folder, 'node_modules/@firecrawl/pdf-inspector')))
-    peers.push({
+    engines.push({
       name: 'pdf-inspector',
       command: process.execPath,
-      args: [beside('./pdf-inspector.ts'), folder],
+      args: [pathTo('./pdf-inspector-process.ts'), folder],
       slow: false,
     });
   else missing.push('pdf-inspector');
   if (missing.length > 0)
     console.log(
-      `Not measured, not installed: ${missing.join(', ')}. To have them:\n  ${PEER_INSTALLATION.join('\n  ')}`,
+      `Not measured, because not installed: ${missing.join(', ')}. To install them:\n  ${INSTALLATION.join('\n  ')}`,
     );
-  return peers;
+  return engines;
 }
 
-export const peerSubject = ({ name, command, args }: PdfPeer) => lineSubject(name, command, args);
+export const pdfEngineSubject = ({ name, command, args }: PdfEngine) => lineSubject(name, command, args);
