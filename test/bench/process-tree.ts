@@ -1,5 +1,6 @@
 // Reads CPU time and memory of process trees from /proc, because elapsed time depends on the other load of the machine.
 import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 
 /** USER_HZ of proc(5): Linux reports CPU time in hundredths of a second. */
 const MS_PER_TICK = 10;
@@ -57,6 +58,12 @@ export function descendants(root: number): ProcessFacts[] {
       }
   }
   return found;
+}
+
+/** Pids of the direct children of a process. Faster than `descendants`, because it reads only this process. */
+export async function childPids(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return text.split(' ').filter(Boolean).map(Number);
 }
 
 /** Resident bytes of all descendants of a process. */

@@ -1,25 +1,25 @@
-// `npm run chaos`: kills every part of a running mesh in turn under load, and tells whether each request still got its right answer or a documented error in time.
+// Runs `npm run chaos`: kills each process of a running mesh under load and checks that each request gets a correct response or a documented error in time.
 import { parseArgs } from 'node:util';
-import { PHASES } from './faults.ts';
 import { startLoad, Tally } from './load.ts';
 import { Mesh } from './mesh.ts';
+import { PHASES } from './phases.ts';
 
 const { values } = parseArgs({
   options: { 'seconds-per-phase': { type: 'string' }, phases: { type: 'string' }, log: { type: 'boolean' } },
 });
 const seconds = Number(values['seconds-per-phase'] ?? 10);
-const wanted = values.phases?.split(',');
-const phases = PHASES.filter(({ name }) => wanted === undefined || wanted.includes(name));
+const selected = values.phases?.split(',');
+const phases = PHASES.filter(({ name }) => selected === undefined || selected.includes(name));
 if (!(seconds > 0) || phases.length === 0) {
   process.stderr.write(
-    `usage: npm run chaos -- [--seconds-per-phase 10] [--phases ${PHASES.map(({ name }) => name).join(',')}] [--log]\n`,
+    `usage: npm run chaos -- [--seconds-per-phase 10] [--phases ${PHASES.map(({ name }) => name).join(',')}] [--log]\n  --log  print the output of all processes at the end\n`,
   );
   process.exit(2);
 }
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const mesh = await Mesh.start({ copies: 2 });
-print(`${mesh.members.length} processes on one nats-server are ready; ${phases.length} phases of ${seconds} s`);
+print(`${mesh.members.length} processes and one nats-server are ready; ${phases.length} phases of ${seconds} s`);
 const faults: string[] = [];
 try {
   for (const phase of phases) {
@@ -37,9 +37,7 @@ try {
   }
 } finally {
   if (values.log) print(mesh.output());
-  const bad = await mesh.stop();
-  for (const exit of bad) faults.push(`did not drain: ${exit}`);
-  if (values.log && bad.length > 0) print(bad.join('\n'));
+  for (const exit of await mesh.stop()) faults.push(`did not drain: ${exit}`);
 }
-print(faults.length === 0 ? 'every request ended as it should' : `${faults.length} faults:\n${faults.join('\n')}`);
+print(faults.length === 0 ? 'no faults' : `${faults.length} faults:\n${faults.join('\n')}`);
 process.exit(faults.length === 0 ? 0 : 1);

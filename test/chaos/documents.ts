@@ -1,22 +1,22 @@
-// The mixed documents of the load: each kind with a word of its own request in it, so that another request's content would be seen.
+// Creates the requests of the load. Each document contains a random token, so that content of another request is detected.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ServiceName } from '#shared/contract/services.ts';
 import { type Content, csv, docx, epub, html, odt, pdf, pptx, rtf, xlsx } from '../harness/documents.ts';
 
-export interface Question {
-  /** What the counts call it. */
+export interface LoadRequest {
+  /** Name in the counts. */
   kind: string;
   fileName: string;
   file: Uint8Array | string;
   options: Record<string, unknown>;
-  /** Words that the answer must hold. */
+  /** Text that the response must contain. */
   words: readonly string[];
-  /** Text that the answer must not hold. */
+  /** Text that the response must not contain. */
   absent?: readonly string[];
 }
 
-/** Words that no document of another request holds: `heron` and eight letters. */
+/** Tokens: `heron` and eight letters. No other request has the same token. */
 export const TOKEN = /heron[a-p]{8}/g;
 
 function newToken(): string {
@@ -38,12 +38,15 @@ function contentOf(token: string, paragraphs = 2): Content {
 const bodyHtml = (content: Content) =>
   `<h1>${content.title}</h1>${content.paragraphs.map((text) => `<p>${text}</p>`).join('')}`;
 
-type Maker = (token: string) => Promise<Omit<Question, 'kind'>> | Omit<Question, 'kind'>;
+type RequestBuilder = (token: string) => Promise<Omit<LoadRequest, 'kind'>> | Omit<LoadRequest, 'kind'>;
 
-const plain = (extension: string, make: (content: Content) => Promise<Uint8Array> | Uint8Array | string): Maker => {
+const report = (
+  extension: string,
+  write: (content: Content) => Promise<Uint8Array> | Uint8Array | string,
+): RequestBuilder => {
   return async (token) => ({
     fileName: `report${extension}`,
-    file: await make(contentOf(token)),
+    file: await write(contentOf(token)),
     options: {},
     words: ['Harbour report', token],
   });
@@ -58,17 +61,17 @@ const large = (token: string, options: Record<string, unknown>) => ({
   words: [token, 'Kittiwake'],
 });
 
-const MAKERS: Readonly<Record<string, Maker>> = {
-  csv: plain('.csv', csv),
-  html: plain('.html', html),
-  docx: plain('.docx', docx),
-  xlsx: plain('.xlsx', xlsx),
-  pptx: plain('.pptx', pptx),
-  odt: plain('.odt', odt),
-  epub: plain('.epub', (content) => epub(content, bodyHtml(content))),
-  rtf: plain('.rtf', rtf),
-  pdf: plain('.pdf', (content) => pdf([{ title: content.title, lines: content.paragraphs, table: content.table }])),
-  // Its words are in a picture, the same for all.
+const BUILDERS: Readonly<Record<string, RequestBuilder>> = {
+  csv: report('.csv', csv),
+  html: report('.html', html),
+  docx: report('.docx', docx),
+  xlsx: report('.xlsx', xlsx),
+  pptx: report('.pptx', pptx),
+  odt: report('.odt', odt),
+  epub: report('.epub', (content) => epub(content, bodyHtml(content))),
+  rtf: report('.rtf', rtf),
+  pdf: report('.pdf', (content) => pdf([{ title: content.title, lines: content.paragraphs, table: content.table }])),
+  // The text of a scan is a picture, so it has no token.
   scan: async () => ({
     fileName: 'scan.pdf',
     file: await scanned,
@@ -88,9 +91,9 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     options: { formats: ['markdown', 'summary'] },
     words: [token, '"summary"'],
   }),
-  // Past what fits a message: through the payload store, both ways.
+  // Too large for a message: request and response go through the payload store.
   large: (token) => large(token, {}),
-  // Neither a job nor a payload touches a disk, so a bus that stops forgets both.
+  // With zero data retention, job and payload are in memory only, so they are lost when the bus stops.
   'zdr docx': (token) => ({
     fileName: 'report.docx',
     file: docx(contentOf(token)),
@@ -100,36 +103,36 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   'zdr large': (token) => large(token, { zeroDataRetention: true }),
 };
 
-export const KINDS: readonly string[] = Object.keys(MAKERS);
+export const KINDS: readonly string[] = Object.keys(BUILDERS);
 
-/** A document of one kind with a word of its own. */
-export async function question(kind: string): Promise<Question> {
-  const make = MAKERS[kind];
-  if (!make) throw new Error(`no such kind of question: ${kind}`);
-  return { kind, ...(await make(newToken())) };
+/** Creates a request of one kind with a new token. @throws Error for an unknown kind */
+export async function createRequest(kind: string): Promise<LoadRequest> {
+  const build = BUILDERS[kind];
+  if (!build) throw new Error(`unknown kind of request: ${kind}`);
+  return { kind, ...(await build(newToken())) };
 }
 
-/** A document that keeps the service at work for a second or more, for faults that must hit a job at work. */
-export async function longQuestion(service: ServiceName): Promise<Question> {
+/** Creates a request that the service works on for a second or more, so that a fault can happen during its job. */
+export async function createLongRequest(service: ServiceName): Promise<LoadRequest> {
   const token = newToken();
   const long = contentOf(token, service === 'pii' ? 1_500 : 12_000);
-  const asked = { kind: `long ${service}`, words: [token], options: {} };
+  const common = { kind: `long ${service}`, words: [token], options: {} };
   switch (service) {
     case 'csv':
-      return { ...asked, fileName: 'long.csv', file: `${token},\r\n${'Petrel,42\r\n'.repeat(600_000)}` };
+      return { ...common, fileName: 'long.csv', file: `${token},\r\n${'Petrel,42\r\n'.repeat(600_000)}` };
     case 'html':
-      return { ...asked, fileName: 'long.html', file: html(long) };
+      return { ...common, fileName: 'long.html', file: html(long) };
     case 'office':
-      return { ...asked, fileName: 'long.docx', file: docx(long) };
+      return { ...common, fileName: 'long.docx', file: docx(long) };
     case 'pdf': {
       const pages = Array.from({ length: 150 }, () => ({ title: long.title, lines: long.paragraphs.slice(0, 20) }));
-      return { ...asked, fileName: 'long.pdf', file: await pdf(pages) };
+      return { ...common, fileName: 'long.pdf', file: await pdf(pages) };
     }
     case 'ocr':
-      return { ...(await question('scan')), kind: asked.kind };
+      return { ...(await createRequest('scan')), kind: common.kind };
     case 'pii':
-      return { ...asked, fileName: 'long.html', file: html(long), options: { redactPII: true } };
+      return { ...common, fileName: 'long.html', file: html(long), options: { redactPII: true } };
     default:
-      return { ...asked, fileName: 'long.html', file: html(long), options: { formats: ['markdown', 'summary'] } };
+      return { ...common, fileName: 'long.html', file: html(long), options: { formats: ['markdown', 'summary'] } };
   }
 }

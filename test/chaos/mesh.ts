@@ -1,4 +1,4 @@
-// The product as a cluster runs it: one nats-server, several gateways and workers, each a process that a suite may kill and start again.
+// Runs the product as a cluster does: one nats-server and several gateways and workers, each a process that a test can kill and start again.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,9 +6,9 @@ import { SERVICE_NAMES, type ServiceName } from '#shared/contract/services.ts';
 import { type NatsServer, startNatsServer } from '../harness/nats-server.ts';
 import { type Product, startProduct } from '../harness/product.ts';
 
-/** One process of the mesh, which keeps its place when it is killed and started again. */
+/** One process of the mesh. It is the same member after it is killed and started again. */
 export interface Member {
-  /** `pdf-1`: its service and its number. */
+  /** Service and number, for example `pdf-1`. */
   readonly name: string;
   readonly service: ServiceName;
   /** Undefined between a kill and the next start. */
@@ -16,24 +16,24 @@ export interface Member {
 }
 
 export interface MeshOptions {
-  /** Processes of each service, or of those that are named alone. */
+  /** Number of processes of each service, or by service (0 for the others). */
   copies: number | Partial<Record<ServiceName, number>>;
-  /** Laid over every process's environment. */
+  /** Added to the environment of each process. */
   env?: Record<string, string>;
-  /** More of nats-server's command line. */
+  /** Additional arguments of nats-server. */
   natsArgs?: string[];
 }
 
 export class Mesh {
   readonly members: readonly Member[];
-  /** Private folder: keys, the bus's store, the processes' temporary files. */
+  /** Temporary folder: keys, the store of the bus, and temporary files of the processes. */
   readonly folder: string;
   readonly key = `fc-chaos-${crypto.randomUUID()}`;
   readonly #env: Record<string, string>;
   readonly #port: number;
   readonly #natsArgs: string[];
-  /** What processes wrote that are gone. */
-  #said = '';
+  /** Output of the processes that were stopped or killed. */
+  #earlierOutput = '';
   #nats: NatsServer | undefined;
 
   private constructor(folder: string, nats: NatsServer, options: MeshOptions) {
@@ -56,7 +56,7 @@ export class Mesh {
     );
   }
 
-  /** Starts the bus and every process, and resolves once all are ready. */
+  /** Starts the bus and all processes and waits until they are ready. */
   static async start(options: MeshOptions): Promise<Mesh> {
     const folder = await mkdtemp(join(tmpdir(), 'parsemesh-chaos-'));
     const nats = await startNatsServer({ storeDir: join(folder, 'store'), args: options.natsArgs ?? [] });
@@ -79,14 +79,14 @@ export class Mesh {
     return this.#nats?.pid;
   }
 
-  /** Processes of a service that are there. */
-  of(service: ServiceName): { member: Member; product: Product }[] {
+  /** The running processes of a service. */
+  running(service: ServiceName): { member: Member; product: Product }[] {
     return this.members.flatMap((member) =>
       member.service === service && member.product ? [{ member, product: member.product }] : [],
     );
   }
 
-  /** Starts a member's process and waits until it is ready. */
+  /** Starts the process of a member and waits until it is ready. */
   async launch(member: Member): Promise<void> {
     member.product = await startProduct({
       transport: 'nats',
@@ -96,40 +96,40 @@ export class Mesh {
     });
   }
 
-  /** Kills a member's process as a machine that loses power would. Its place stays empty until `launch`. */
+  /** Kills the process of a member with SIGKILL, like a power failure. `launch` starts it again. */
   async kill(member: Member): Promise<void> {
     const { product } = member;
     if (!product) return;
     member.product = undefined;
     process.kill(product.gatewayPid, 'SIGKILL');
     await product.stop();
-    this.#said += product.output();
+    this.#earlierOutput += product.output();
   }
 
-  /** Ends the bus; its store stays. */
+  /** Stops nats-server and keeps its store. */
   async stopNats(signal: NodeJS.Signals): Promise<void> {
     await this.#nats?.stop(signal);
     this.#nats = undefined;
   }
 
-  /** Starts the bus again on the same store and port. `args`: more of its command line, this time. */
+  /** Starts nats-server again with the same store and port. `args`: additional arguments for this start only. */
   async startNats(args: readonly string[] = []): Promise<void> {
     const storeDir = join(this.folder, 'store');
     this.#nats = await startNatsServer({ storeDir, port: this.#port, args: [...this.#natsArgs, ...args] });
   }
 
-  /** Everything that the processes wrote. */
+  /** The output of all processes. */
   output(): string {
-    return this.#said + this.members.map((member) => member.product?.output() ?? '').join('');
+    return this.#earlierOutput + this.members.map((member) => member.product?.output() ?? '').join('');
   }
 
-  /** Ends the product's processes the polite way, gateways first. @returns those that did not end by themselves with 0 */
+  /** Stops the processes with SIGTERM, gateways first. @returns the processes that did not exit with code 0 */
   async drain(): Promise<string[]> {
     const bad: string[] = [];
     const end = async (member: Member) => {
       const exits = (await member.product?.stop()) ?? [];
       for (const { code, signal } of exits) if (code !== 0) bad.push(`${member.name}: ${signal ?? code}`);
-      this.#said += member.product?.output() ?? '';
+      this.#earlierOutput += member.product?.output() ?? '';
       member.product = undefined;
     };
     await Promise.all(this.members.filter(({ service }) => service === 'gateway').map(end));
@@ -137,7 +137,7 @@ export class Mesh {
     return bad;
   }
 
-  /** Drains, ends the bus and removes the folder. */
+  /** Drains the processes, stops nats-server and removes the folder. @returns as `drain` */
   async stop(): Promise<string[]> {
     const bad = await this.drain();
     await this.#nats?.stop();

@@ -27,8 +27,8 @@ describe('the death of an OCR worker', { skip: skipReason('nats') }, () => {
 
   test('loses no page', async () => {
     const scan = await scannedLog(PAGES, { lines: 14, dpi: 110 });
-    const gateway = mesh.of('gateway')[0]?.product;
-    const [victim, survivor] = mesh.of('ocr');
+    const gateway = mesh.running('gateway')[0]?.product;
+    const [victim, survivor] = mesh.running('ocr');
     assert.ok(gateway && victim && survivor);
     const options = { timeout: 120_000, parsers: [{ type: 'pdf', pages: true, blocks: true }] };
     const answer = parse(

@@ -47,7 +47,7 @@ function cpuMsByMember(mesh: Mesh): Map<string, number> {
 }
 
 async function parseScan(mesh: Mesh, scan: Uint8Array): Promise<ParseResponse['data']> {
-  const gateway = mesh.of('gateway')[0]?.product;
+  const gateway = mesh.running('gateway')[0]?.product;
   if (!gateway) throw new Error('the mesh has no gateway');
   const options = { timeout: TIMEOUT_MS, parsers: [{ type: 'pdf', pages: true, blocks: true }] };
   return successData(
@@ -74,7 +74,7 @@ async function measureRun(workers: number, scan: Scan, warmUp: Scan): Promise<Ru
   try {
     await parseScan(mesh, warmUp.bytes);
     const before = cpuMsByMember(mesh);
-    const pdfPid = mesh.of('pdf')[0]?.product.gatewayPid ?? 0;
+    const pdfPid = mesh.running('pdf')[0]?.product.gatewayPid ?? 0;
     let pdfBytes = 0;
     const sampling = setInterval(() => {
       pdfBytes = Math.max(pdfBytes, (processFacts(pdfPid)?.residentBytes ?? 0) + residentBytesBelow(pdfPid));
@@ -104,7 +104,7 @@ async function measureKilledWorker(scan: Scan, warmUp: Scan, ocrMsPerPage: numbe
   const mesh = await startFleet(2);
   try {
     await parseScan(mesh, warmUp.bytes);
-    const [victim] = mesh.of('ocr');
+    const [victim] = mesh.running('ocr');
     if (!victim) throw new Error('the mesh has no OCR worker');
     const before = cpuMsOf([victim.product.gatewayPid]);
     const response = parseScan(mesh, scan.bytes);

@@ -1,0 +1,37 @@
+// Defines what a phase of the chaos run is, and how it sends a request of its own.
+import type { ErrorCode } from '#shared/contract/errors.ts';
+import type { LoadRequest } from './documents.ts';
+import { sendAndCheck, type Tally } from './load.ts';
+import type { Mesh } from './mesh.ts';
+
+const TIMEOUT_MS = 30_000;
+
+export const NO_ERRORS: ReadonlySet<ErrorCode> = new Set();
+
+export interface PhaseContext {
+  mesh: Mesh;
+  tally: Tally;
+  /** Length of the phase in ms, without the time that its last responses take. */
+  lengthMs: number;
+  log(line: string): void;
+}
+
+export interface Phase {
+  name: string;
+  /** Error codes that requests of the load may get. */
+  allowed: ReadonlySet<ErrorCode>;
+  run(context: PhaseContext): Promise<void>;
+}
+
+/** Sends a request to one of the running gateways and counts its result. @returns the outcome of the result */
+export async function sendToAnyGateway(
+  context: PhaseContext,
+  request: LoadRequest,
+  allowed: ReadonlySet<ErrorCode>,
+): Promise<string> {
+  const [gateway] = context.mesh.running('gateway');
+  if (!gateway) throw new Error('no gateway is running');
+  const result = await sendAndCheck(context.mesh, gateway.member, request, { timeoutMs: TIMEOUT_MS, allowed });
+  context.tally.add(request, result);
+  return result.outcome;
+}
