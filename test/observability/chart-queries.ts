@@ -1,14 +1,14 @@
-// Reads the chart's rules and dashboards, so that suites ask what they ask.
+// Reads the rules and dashboards of the chart and the queries in them.
 import { glob, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
 const CHART = fileURLToPath(new URL('../../charts/parsemesh/', import.meta.url));
-export const RULES = `${CHART}rules/`;
+const RULES = `${CHART}rules/`;
 
-export interface Rule {
-  /** Of an alert; undefined for a recording rule. */
+interface Rule {
+  /** Name of an alert; undefined for a recording rule. */
   alert?: string;
   record?: string;
   expr: string;
@@ -17,14 +17,14 @@ export interface Rule {
   annotations?: Record<string, string>;
 }
 
-export interface GridPosition {
+interface GridPosition {
   x: number;
   y: number;
   w: number;
   h: number;
 }
 
-export interface Panel {
+interface Panel {
   id: number;
   type: string;
   title: string;
@@ -34,7 +34,7 @@ export interface Panel {
   targets?: { refId: string; expr: string; legendFormat: string; datasource: { uid: string } }[];
 }
 
-export interface Dashboard {
+interface Dashboard {
   file: string;
   uid: string;
   title: string;
@@ -42,15 +42,15 @@ export interface Dashboard {
   panels: Panel[];
 }
 
-async function paths(folder: string, pattern: string): Promise<string[]> {
+async function listFiles(folder: string, pattern: string): Promise<string[]> {
   const found: string[] = [];
   for await (const path of glob(pattern, { cwd: folder })) found.push(`${folder}${path}`);
   return found.sort();
 }
 
-/** Rule files as promtool and the chart take them (not the tests below them). */
-export const ruleFiles = (): Promise<string[]> => paths(RULES, '*.yaml');
-export const ruleTests = (): Promise<string[]> => paths(`${RULES}tests/`, '*.yaml');
+/** Paths of the rule files, without the files of their tests. */
+export const ruleFiles = (): Promise<string[]> => listFiles(RULES, '*.yaml');
+export const ruleTests = (): Promise<string[]> => listFiles(`${RULES}tests/`, '*.yaml');
 
 export async function readRules(): Promise<Rule[]> {
   const rules: Rule[] = [];
@@ -63,26 +63,26 @@ export async function readRules(): Promise<Rule[]> {
 
 export async function readDashboards(): Promise<Dashboard[]> {
   return Promise.all(
-    (await paths(`${CHART}dashboards/`, '*.json')).map(async (path) => ({
+    (await listFiles(`${CHART}dashboards/`, '*.json')).map(async (path) => ({
       ...(JSON.parse(await readFile(path, 'utf8')) as Omit<Dashboard, 'file'>),
       file: basename(path),
     })),
   );
 }
 
-/** A panel's query with Grafana's variables filled in. @param window for rates */
+/** Replaces Grafana's variables in the query of a panel. @param window range of rates */
 export function withoutVariables(expr: string, window: string): string {
   return expr.replaceAll(/\$__(?:rate_interval|range|interval)/g, window).replaceAll('$namespace', '.*');
 }
 
-/** An alert's expression without its thresholds: what it looks at, whether or not it is too much. */
+/** Removes the thresholds of an alert's expression, so that it has data even if the alert does not fire. */
 export const withoutThresholds = (expr: string): string =>
   expr.replaceAll(/\s(?:[<>]=?|[!=]=)(?:\s+bool)?\s+-?\d+(?:\.\d+)?(?=[\s)]|$)/g, '');
 
-/** Names of the series that an expression selects, each with its label matchers. */
+/** The series that an expression selects, with their label matchers. */
 export function selectorsOf(expr: string): { name: string; matchers: { label: string; value: string }[] }[] {
   const bare = expr.replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ');
-  // A metric's name has an underscore or a colon; functions and words of the language stand before a bracket or have none.
+  // A metric name has an underscore or a colon. Names before a bracket are functions.
   const names = bare.matchAll(/(?<![\w:"$])([a-zA-Z_:][\w:]*[_:][\w:]*)(?![\w:])(?!\s*\()(?:\{([^}]*)\})?/g);
   return [...names].map(([, name = '', inside = '']) => ({
     name,

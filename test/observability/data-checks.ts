@@ -1,11 +1,12 @@
-// Asks a Prometheus everything that the chart's rules and dashboards would ask it, and tells what finds nothing.
-import type { Prometheus, Series } from './prometheus.ts';
-import { readDashboards, readRules, withoutThresholds, withoutVariables } from './queries.ts';
+// Runs every query of the chart's rules and dashboards on a Prometheus and reports those without data.
 
-/** Window of the panels' rates: as long as this run, so that what happened at its start is still in it. */
+import { readDashboards, readRules, withoutThresholds, withoutVariables } from './chart-queries.ts';
+import type { Prometheus, Series } from './prometheus.ts';
+
+/** Range of the panels' rates: longer than a run, so that it includes events of its start. */
 const WINDOW = '15m';
-/** What must have been counted by the end, each provoked. */
-const SEEN: readonly string[] = [
+/** Conditions on the counters that the scenarios must have met at the end. */
+const EXPECTED_COUNTS: readonly string[] = [
   ...['credits', 'rate', 'concurrency', 'upload_size', 'document'].map(
     (reason) => `sum(parsemesh_limit_refusals_total{reason="${reason}"}) > 0`,
   ),
@@ -17,7 +18,7 @@ const SEEN: readonly string[] = [
   'sum(parsemesh_payload_stored_bytes_total) > 0',
   'sum(parsemesh_ocr_pages_total{outcome="OK"}) > 5',
   'sum(parsemesh_redactions_total{entity="EMAIL"}) > 0',
-  // The worker that counted it is killed after it.
+  // The worker is killed after it has counted this, so the query looks at the past.
   'sum(max_over_time(parsemesh_isolated_process_ends_total{queue="csv",reason="crash"}[15m])) > 0',
   'sum(parsemesh_dead_letters_total{queue="csv"}) > 0',
   'sum(max_over_time(parsemesh_redeliveries_total{queue="csv"}[15m])) > 0',
@@ -33,10 +34,10 @@ const SEEN: readonly string[] = [
   'count(ALERTS{alertname="ParsemeshDeadLetters",alertstate="firing"}) > 0',
 ];
 
-const found = (series: readonly Series[]): boolean => series.some(({ value }) => !Number.isNaN(value));
+const hasData = (series: readonly Series[]): boolean => series.some(({ value }) => !Number.isNaN(value));
 
-/** Asks queries and notes which of them find nothing. */
-class Asker {
+/** Runs queries and collects those without data. */
+class QueryChecker {
   readonly faults: string[] = [];
   readonly #prometheus: Prometheus;
 
@@ -44,51 +45,59 @@ class Asker {
     this.#prometheus = prometheus;
   }
 
-  /** @returns 1 where something came, else 0 */
-  async find(what: string, expr: string): Promise<number> {
-    if (found(await this.#prometheus.query(expr))) return 1;
-    this.faults.push(`${what} finds nothing: ${expr}`);
+  /** @returns 1 if the query has data, else 0 */
+  async check(label: string, expr: string): Promise<number> {
+    if (hasData(await this.#prometheus.query(expr))) return 1;
+    this.faults.push(`${label} has no data: ${expr}`);
     return 0;
   }
 }
 
-/** Every alert without its thresholds, every recording rule and every panel must find data. @returns those that do not */
-export async function judge(prometheus: Prometheus, print: (line: string) => void): Promise<string[]> {
-  const asker = new Asker(prometheus);
-  const { faults } = asker;
+type Print = (line: string) => void;
+
+async function checkRuleData(checker: QueryChecker, prometheus: Prometheus, print: Print): Promise<void> {
   const rules = await readRules();
   let alerts = 0;
   let recordings = 0;
   for (const { alert, record, expr } of rules)
-    if (alert === undefined) recordings += await asker.find(record ?? '', record ?? '');
-    else alerts += await asker.find(alert, withoutThresholds(expr));
-  const states = await prometheus.rules();
-  for (const { name, health, lastError } of states)
-    if (health !== 'ok') faults.push(`the rule ${name} is ${health}: ${lastError}`);
-  const count = (of: 'alert' | 'record') => rules.filter((rule) => rule[of] !== undefined).length;
-  print(`${alerts} of ${count('alert')} alerts and ${recordings} of ${count('record')} recording rules find data`);
+    if (alert === undefined) recordings += await checker.check(record ?? '', record ?? '');
+    else alerts += await checker.check(alert, withoutThresholds(expr));
+  for (const { name, health, lastError } of await prometheus.rules())
+    if (health !== 'ok') checker.faults.push(`the rule ${name} is ${health}: ${lastError}`);
+  const count = (field: 'alert' | 'record') => rules.filter((rule) => rule[field] !== undefined).length;
+  print(`${alerts} of ${count('alert')} alerts and ${recordings} of ${count('record')} recording rules have data`);
+}
 
+async function checkDashboardData(checker: QueryChecker, prometheus: Prometheus, print: Print): Promise<void> {
   for (const { title, panels, templating } of await readDashboards()) {
     const targets = panels.flatMap((panel) => (panel.targets ?? []).map(({ expr }) => ({ title: panel.title, expr })));
-    let answered = 0;
+    let withData = 0;
     for (const { title: panel, expr } of targets)
-      answered += await asker.find(`${title}, ${panel}`, withoutVariables(expr, WINDOW));
-    print(`${title}: ${answered} of ${targets.length} queries find data`);
+      withData += await checker.check(`${title}, ${panel}`, withoutVariables(expr, WINDOW));
+    print(`${title}: ${withData} of ${targets.length} queries have data`);
     for (const { name, type, query } of templating.list) {
       if (type !== 'query') continue;
       const text = typeof query === 'string' ? query : query.query;
       const [, match = '', label = ''] = /^label_values\((.*), (\w+)\)$/.exec(text) ?? [];
-      if ((await prometheus.labelValues(label, match)).length === 0) faults.push(`${title}: $${name} has no values`);
+      if ((await prometheus.labelValues(label, match)).length === 0)
+        checker.faults.push(`${title}: the variable $${name} has no values`);
     }
   }
-  return faults;
 }
 
-/** What was provoked must be in its counter. @returns what is not */
-export async function mustBeSeen(prometheus: Prometheus, print: (line: string) => void): Promise<string[]> {
-  const asker = new Asker(prometheus);
-  let seen = 0;
-  for (const expr of SEEN) seen += await asker.find('what was provoked', expr);
-  print(`${seen} of ${SEEN.length} provoked happenings are seen`);
-  return asker.faults;
+/** Checks that every alert (without thresholds), recording rule and panel has data. @returns those that have not */
+export async function checkQueries(prometheus: Prometheus, print: Print): Promise<string[]> {
+  const checker = new QueryChecker(prometheus);
+  await checkRuleData(checker, prometheus, print);
+  await checkDashboardData(checker, prometheus, print);
+  return checker.faults;
+}
+
+/** Checks that the events of the scenarios were counted. @returns the conditions that are not met */
+export async function checkCounts(prometheus: Prometheus, print: Print): Promise<string[]> {
+  const checker = new QueryChecker(prometheus);
+  let met = 0;
+  for (const expr of EXPECTED_COUNTS) met += await checker.check('an expected count', expr);
+  print(`${met} of ${EXPECTED_COUNTS.length} expected counts are met`);
+  return checker.faults;
 }

@@ -1,4 +1,4 @@
-// Preloaded into a process, tells on its standard error which modules of OpenTelemetry it loads.
+// Is preloaded into a process to log which OpenTelemetry modules it loads.
 import { registerHooks } from 'node:module';
 
 registerHooks({

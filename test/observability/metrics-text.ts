@@ -1,14 +1,14 @@
-// Reads Prometheus' text format, so that tests look at what a scrape gets and not at the registry behind it.
+// Parses Prometheus' text format, so that tests check what a scrape returns instead of the registry of the process.
 
 export interface Sample {
-  /** Of the series: a histogram's ends in `_bucket`, `_sum` or `_count`. */
+  /** Name of the series. The series of a histogram end in `_bucket`, `_sum` or `_count`. */
   name: string;
   labels: Readonly<Record<string, string>>;
   value: number;
 }
 
-/** Every sample of a scrape. @throws Error for a line that is none */
-export function readSamples(text: string): Sample[] {
+/** @throws Error for a line that is not a sample */
+function parseSamples(text: string): Sample[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((line) => {
     const match = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line);
@@ -25,9 +25,9 @@ export function readSamples(text: string): Sample[] {
 /** The metric that a series belongs to. */
 export const familyOf = (name: string): string => name.replace(/_(bucket|sum|count)$/, '');
 
-/** Scrapes a process. @param opsUrl base address of its operations endpoints */
+/** Scrapes a process. @param opsUrl base URL of its operations endpoints */
 export async function scrape(opsUrl: string): Promise<Sample[]> {
   const response = await fetch(`${opsUrl}/metrics`, { signal: AbortSignal.timeout(10_000) });
-  if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`);
-  return readSamples(await response.text());
+  if (response.status !== 200) throw new Error(`/metrics returned ${response.status}`);
+  return parseSamples(await response.text());
 }

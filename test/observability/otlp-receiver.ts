@@ -1,12 +1,12 @@
-// An OTLP collector small enough for a test: takes spans over HTTP and protobuf, as the exporter of a running process sends them.
+// Receives spans over OTLP (HTTP and protobuf), so that tests can check what a running process exports.
 import { createServer } from 'node:http';
 
 export interface ReceivedSpan {
-  /** Of the process, as it names itself. */
+  /** `service.name` of the process. */
   service: string;
   traceId: string;
   spanId: string;
-  /** Empty where it has none. */
+  /** Empty for a span without a parent. */
   parentId: string;
   name: string;
   /** 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
@@ -22,7 +22,7 @@ export interface ReceivedSpan {
 export interface OtlpReceiver {
   url: string;
   spans: readonly ReceivedSpan[];
-  /** Every request's bytes. */
+  /** Body of each request. */
   bodies: readonly Buffer[];
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ function fieldsOf(message: Buffer): Map<number, Field[]> {
     }
   };
   const bytes = (length: number): Buffer => {
-    if (at + length > message.length) throw new RangeError('the message ends within a field');
+    if (at + length > message.length) throw new RangeError('the message ends inside a field');
     at += length;
     return message.subarray(at - length, at);
   };
@@ -51,7 +51,7 @@ function fieldsOf(message: Buffer): Map<number, Field[]> {
     if (wireType === 1) return bytes(8).readBigUInt64LE();
     if (wireType === 2) return bytes(Number(varint()));
     if (wireType === 5) return BigInt(bytes(4).readUInt32LE());
-    throw new RangeError(`no such wire type: ${wireType}`);
+    throw new RangeError(`unknown wire type: ${wireType}`);
   };
   while (at < message.length) {
     const tag = Number(varint());
@@ -61,11 +61,11 @@ function fieldsOf(message: Buffer): Map<number, Field[]> {
   return fields;
 }
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 const parts = (fields: Map<number, Field[]>, number: number): Map<number, Field[]>[] =>
   (fields.get(number) ?? []).map((field) => fieldsOf(field as Buffer));
 const bytesOf = (fields: Map<number, Field[]>, number: number): Buffer =>
-  (fields.get(number)?.[0] as Buffer | undefined) ?? NOTHING;
+  (fields.get(number)?.[0] as Buffer | undefined) ?? EMPTY;
 const numberOf = (fields: Map<number, Field[]>, number: number): bigint =>
   (fields.get(number)?.[0] as bigint | undefined) ?? 0n;
 
@@ -84,7 +84,7 @@ function attributesOf(fields: Map<number, Field[]>, number: number): ReceivedSpa
 }
 
 /** opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest. */
-export function decodeSpans(body: Buffer): ReceivedSpan[] {
+function decodeSpans(body: Buffer): ReceivedSpan[] {
   return parts(fieldsOf(body), 1).flatMap((resourceSpans) => {
     const [resource = new Map<number, Field[]>()] = parts(resourceSpans, 1);
     const service = String(attributesOf(resource, 1)['service.name']);
@@ -105,7 +105,7 @@ export function decodeSpans(body: Buffer): ReceivedSpan[] {
   });
 }
 
-/** Starts it on a free port. */
+/** Starts a receiver on a free port of 127.0.0.1. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const bodies: Buffer[] = [];

@@ -1,4 +1,4 @@
-// A real Prometheus on the chart's rules that scrapes processes of a test, as the operator's own would.
+// Starts a real Prometheus with the chart's rules that scrapes the processes of a test.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../harness/product.ts';
-import { ruleFiles, ruleTests } from './queries.ts';
+import { ruleFiles, ruleTests } from './chart-queries.ts';
 
 const run = promisify(execFile);
 const SCRAPE_SECONDS = 2;
@@ -14,19 +14,19 @@ const STARTUP_MS = 30_000;
 
 /** A process to scrape. */
 export interface Target {
-  /** `http://host:port` of its operations endpoints. */
+  /** Base URL of its operations endpoints: `http://host:port`. */
   opsUrl: string;
-  /** What a cluster's discovery would say of it. */
+  /** Labels that the service discovery of a cluster would add. */
   labels: Record<string, string>;
 }
 
-/** One series of an instant query. */
+/** One series in the result of an instant query. */
 export interface Series {
   metric: Record<string, string>;
   value: number;
 }
 
-export interface RuleState {
+interface RuleState {
   name: string;
   health: string;
   lastError?: string;
@@ -34,37 +34,37 @@ export interface RuleState {
 }
 
 export interface Prometheus {
-  /** Scrapes these from now on, instead of the ones before. */
+  /** Replaces the targets. */
   scrape(targets: readonly Target[]): Promise<void>;
   query(expr: string): Promise<Series[]>;
   rules(): Promise<RuleState[]>;
   labelValues(label: string, match: string): Promise<string[]>;
-  /** Faults of the targets that are scraped now. */
+  /** Scrape errors of the current targets. */
   scrapeErrors(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** Debian's promtool over the chart's rules. @returns what it said. @throws Error where a rule or a rule's test fails */
+/** Checks and tests the chart's rules with promtool. @returns its output @throws Error if a rule or a test fails */
 export async function checkRules(): Promise<string> {
   const checked = await run('promtool', ['check', 'rules', '--lint=all', '--lint-fatal', ...(await ruleFiles())]);
   const tested = await run('promtool', ['test', 'rules', ...(await ruleTests())]);
   return `${checked.stdout}${tested.stdout}${tested.stderr}`;
 }
 
-/** promtool's opinion of a scrape's names and help texts. @returns its complaints */
+/** Checks names and help texts of a scrape with promtool. @returns the lines of its output */
 export async function checkMetrics(text: string): Promise<string[]> {
   const child = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
   child.stdin.end(text);
   await once(child, 'close');
-  return said.split('\n').filter((line) => line !== '');
+  return output.split('\n').filter((line) => line !== '');
 }
 
-/** Starts it in a folder of its own. @throws Error with its own words where it does not come up */
+/** Starts Prometheus with its data in `folder`. @throws Error with its output if it does not start */
 export async function startPrometheus(folder: string): Promise<Prometheus> {
   await mkdir(folder, { recursive: true });
   const port = await freePort();
@@ -86,22 +86,22 @@ export async function startPrometheus(folder: string): Promise<Prometheus> {
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  let said = '';
+  let output = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    said = `${said}${chunk.toString()}`.slice(-4_000);
+    output = `${output}${chunk.toString()}`.slice(-4_000);
   });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', (error) => {
-      said += error.message;
+      output += error.message;
       resolve();
     });
   });
-  const end = (): void => void child.kill('SIGKILL');
-  process.once('exit', end);
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
   const url = `http://127.0.0.1:${port}`;
 
-  const ask = async <Data>(path: string, parameters: Record<string, string> = {}): Promise<Data> => {
+  const get = async <Data>(path: string, parameters: Record<string, string> = {}): Promise<Data> => {
     const response = await fetch(`${url}/api/v1/${path}?${new URLSearchParams(parameters)}`);
     const body = (await response.json()) as { status: string; error?: string; data: Data };
     if (body.status !== 'success') throw new Error(`${path} ${JSON.stringify(parameters)}: ${body.error}`);
@@ -111,31 +111,31 @@ export async function startPrometheus(folder: string): Promise<Prometheus> {
   const limit = Date.now() + STARTUP_MS;
   while ((await fetch(`${url}/-/ready`).catch(() => undefined))?.status !== 200) {
     if (child.exitCode !== null || Date.now() > limit) {
-      end();
-      throw new Error(`prometheus did not come up: ${said}`);
+      kill();
+      throw new Error(`prometheus did not start: ${output}`);
     }
     await sleep(100);
   }
 
   return {
-    async scrape(wanted) {
-      const groups = wanted.map(({ opsUrl, labels }) => ({ targets: [new URL(opsUrl).host], labels }));
+    async scrape(newTargets) {
+      const groups = newTargets.map(({ opsUrl, labels }) => ({ targets: [new URL(opsUrl).host], labels }));
       await writeFile(`${targets}.new`, JSON.stringify(groups));
       await rename(`${targets}.new`, targets);
     },
     async query(expr) {
-      const { result } = await ask<{ result: { metric: Record<string, string>; value: [number, string] }[] }>('query', {
+      const { result } = await get<{ result: { metric: Record<string, string>; value: [number, string] }[] }>('query', {
         query: expr,
       });
       return result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
     },
     async rules() {
-      const { groups } = await ask<{ groups: { rules: RuleState[] }[] }>('rules');
+      const { groups } = await get<{ groups: { rules: RuleState[] }[] }>('rules');
       return groups.flatMap(({ rules }) => rules);
     },
-    labelValues: (label, match) => ask<string[]>(`label/${label}/values`, { 'match[]': match }),
+    labelValues: (label, match) => get<string[]>(`label/${label}/values`, { 'match[]': match }),
     async scrapeErrors() {
-      const { activeTargets } = await ask<{ activeTargets: { labels: Record<string, string>; lastError: string }[] }>(
+      const { activeTargets } = await get<{ activeTargets: { labels: Record<string, string>; lastError: string }[] }>(
         'targets',
       );
       return activeTargets.flatMap(({ labels, lastError }) => (lastError ? [`${labels.pod}: ${lastError}`] : []));
@@ -143,7 +143,7 @@ export async function startPrometheus(folder: string): Promise<Prometheus> {
     async stop() {
       child.kill('SIGTERM');
       await exited;
-      process.off('exit', end);
+      process.off('exit', kill);
     },
   };
 }

@@ -1,22 +1,29 @@
-// Holds the alerts and dashboards to the metrics that there are: a name or a label that nobody shows would keep an alert still for ever.
+// Checks that alerts and dashboards use existing metrics and labels, because an alert on an unknown series never fires.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { METRICS } from '#shared/runtime/metrics.ts';
-import { familyOf } from './exposition.ts';
-import { readDashboards, readRules, ruleTests, selectorsOf, withoutThresholds, withoutVariables } from './queries.ts';
+import {
+  readDashboards,
+  readRules,
+  ruleTests,
+  selectorsOf,
+  withoutThresholds,
+  withoutVariables,
+} from './chart-queries.ts';
+import { familyOf } from './metrics-text.ts';
 
 const rules = await readRules();
 const dashboards = await readDashboards();
 const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
 const recorded = new Set(rules.flatMap(({ record }) => record ?? []));
 const described = new Map(METRICS.map((metric) => [metric.name, metric]));
-/** Labels that Prometheus' discovery adds. */
+/** Labels that the service discovery of Prometheus adds. */
 const TARGET_LABELS = new Set(['namespace', 'pod', 'job', 'instance']);
 
-/** What an expression asks for that is nowhere shown. */
-function faultsOf(expr: string): string[] {
+/** Describes the metrics, labels and values of an expression that do not exist. */
+function findUnknown(expr: string): string[] {
   const selectors = selectorsOf(expr);
   if (selectors.length === 0) return [`no metric in ${expr}`];
   return selectors.flatMap(({ name, matchers }) => {
@@ -28,7 +35,7 @@ function faultsOf(expr: string): string[] {
       if (TARGET_LABELS.has(label)) return [];
       const known = labels[label];
       if (!known) return [`${name} has no label ${label}`];
-      // Prometheus anchors its regular expressions; a plain value is one that matches itself.
+      // Prometheus anchors regular expressions. A plain value matches itself.
       const matches = new RegExp(`^(?:${value})$`);
       return known.some((one) => matches.test(one)) ? [] : [`${name} never has ${label}="${value}"`];
     });
@@ -38,45 +45,45 @@ function faultsOf(expr: string): string[] {
 const SEVERITIES = new Set(['critical', 'warning', 'info']);
 
 for (const { alert, record, expr, labels, annotations } of rules)
-  test(`${alert ?? record} asks for what is shown`, async () => {
-    assert.deepEqual(faultsOf(expr), []);
+  test(`rule ${alert ?? record} uses existing metrics and follows the naming conventions`, async () => {
+    assert.deepEqual(findUnknown(expr), []);
     if (alert === undefined) return assert.match(record ?? '', /^[a-z_]+:parsemesh_[a-z_]+:[a-z0-9_]+$/);
     assert.match(alert, /^Parsemesh[A-Z][A-Za-z]+$/);
     assert.ok(SEVERITIES.has(labels?.severity ?? ''));
     for (const annotation of ['summary', 'description', 'runbook'])
       assert.ok((annotations?.[annotation] ?? '').length > 20, annotation);
-    assert.notEqual(withoutThresholds(expr), expr, 'an alert compares with a number');
+    assert.notEqual(withoutThresholds(expr), expr, 'an alert must compare with a number');
     assert.equal(withoutThresholds(withoutThresholds(expr)), withoutThresholds(expr));
   });
 
-test('every alert has a test in which it fires and one in which it does not fire', async () => {
+test('every alert has a promtool test in which it fires and one in which it does not', async () => {
   const names = new Set<string>();
   for (const path of await ruleTests())
     for (const { name } of (parse(await readFile(path, 'utf8')) as { tests: { name: string }[] }).tests)
       names.add(name);
-  const wanted = rules.flatMap(({ alert }) => (alert ? [`${alert} fires`, `${alert} does not fire`] : []));
-  assert.deepEqual([...names].sort(), wanted.sort());
+  const expected = rules.flatMap(({ alert }) => (alert ? [`${alert} fires`, `${alert} does not fire`] : []));
+  assert.deepEqual([...names].sort(), expected.sort());
 });
 
-test('recording rules are all asked for', () => {
-  const asked = [
+test('every recording rule is used by a rule or a dashboard', () => {
+  const used = [
     ...rules.map(({ expr }) => expr),
     ...dashboards.flatMap(({ panels }) => panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))),
   ].flatMap(selectorsOf);
   assert.deepEqual(
-    [...recorded].filter((name) => !asked.some((selector) => selector.name === name)),
+    [...recorded].filter((name) => !used.some((selector) => selector.name === name)),
     [],
   );
 });
 
-test('dashboards differ in their uids and titles', () => {
+test('every dashboard has a unique uid and title', () => {
   assert.ok(dashboards.length >= 4);
   assert.equal(new Set(dashboards.map(({ uid }) => uid)).size, dashboards.length);
   assert.equal(new Set(dashboards.map(({ title }) => title)).size, dashboards.length);
 });
 
 for (const { file, panels, templating } of dashboards) {
-  test(`${file} takes its source and its namespace from variables`, () => {
+  test(`${file} has the variables datasource and namespace`, () => {
     assert.deepEqual(
       templating.list.map(({ name, type }) => [name, type]),
       [
@@ -86,7 +93,7 @@ for (const { file, panels, templating } of dashboards) {
     );
   });
 
-  test(`${file} has panels that stand apart`, () => {
+  test(`panels of ${file} do not overlap and have unique ids`, () => {
     assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
     for (const [index, { gridPos: a, title }] of panels.entries()) {
       assert.ok(a.x >= 0 && a.x + a.w <= 24, title);
@@ -99,15 +106,15 @@ for (const { file, panels, templating } of dashboards) {
   });
 
   for (const panel of panels.filter(({ type }) => type !== 'row'))
-    test(`${file}, ${panel.title}: asks for what is shown`, () => {
-      assert.ok(panel.description && panel.fieldConfig?.defaults.unit, 'says what it shows, in a unit');
+    test(`panel ${panel.title} of ${file} has a description and a unit and uses existing metrics`, () => {
+      assert.ok(panel.description && panel.fieldConfig?.defaults.unit, 'a panel must have a description and a unit');
       assert.ok(panel.targets && panel.targets.length > 0);
       for (const { expr, legendFormat, datasource } of panel.targets) {
-        assert.deepEqual(faultsOf(withoutVariables(expr, '5m')), []);
+        assert.deepEqual(findUnknown(withoutVariables(expr, '5m')), []);
         for (const { name, matchers } of selectorsOf(expr))
           assert.ok(
             matchers.some(({ label, value }) => label === 'namespace' && value === '$namespace'),
-            `${name} in the namespace that was chosen`,
+            `${name} must be filtered by $namespace`,
           );
         assert.notEqual(legendFormat, '');
         assert.match(datasource.uid, /^\$\{datasource\}$/);

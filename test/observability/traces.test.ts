@@ -1,4 +1,4 @@
-// Holds the trace of a request together from the client over the bus to the OCR page, and holds that nothing is loaded, sent or lost where traces are off or their collector is away.
+// Tests that a trace covers a request from the client to each OCR page, and that requests work without tracing and without a collector.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -15,20 +15,22 @@ const traceparent = (traceId: string, flags = '01'): Record<string, string> => (
   traceparent: `00-${traceId}-${CLIENT_SPAN}-${flags}`,
 });
 const SMALL = { file: csv(), fileName: 'boats.csv' };
-const LOADED = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('./log-loading.ts', import.meta.url))}` };
+const LOG_LOADS = {
+  NODE_OPTIONS: `--import=${fileURLToPath(new URL('./log-opentelemetry-loads.ts', import.meta.url))}`,
+};
 
-async function until(what: string, holds: () => boolean): Promise<void> {
+async function waitFor(what: string, condition: () => boolean): Promise<void> {
   const limit = Date.now() + 30_000;
-  while (!holds()) {
-    if (Date.now() > limit) throw new Error(`not in time: ${what}`);
+  while (!condition()) {
+    if (Date.now() > limit) throw new Error(`timed out waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** The way from a span up to the first that came from outside, by name. */
-function wayUp(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string[] {
+/** Names of a span and its ancestors, up to the id of the client's span. */
+function spanPath(span: ReceivedSpan, spans: readonly ReceivedSpan[]): string[] {
   const parent = spans.find(({ spanId }) => spanId === span.parentId);
-  return [`${span.service}: ${span.name}`, ...(parent ? wayUp(parent, spans) : [`(${span.parentId})`])];
+  return [`${span.service}: ${span.name}`, ...(parent ? spanPath(parent, spans) : [`(${span.parentId})`])];
 }
 
 for (const transport of TRANSPORTS)
@@ -55,26 +57,26 @@ for (const transport of TRANSPORTS)
       await receiver?.close();
     });
 
-    test('one trace leads from the client over every service to each page that OCR reads', async () => {
+    test('one trace has the spans of the client, of every service and of each OCR page', async () => {
       const png = await readFile(new URL('../../fixtures/pdf/scanned-page.png', import.meta.url));
       const traceId = traceOf('a');
       const answer = await parse(product, {
         file: await imagePdf([png, png]),
         fileName: 'secret-heron-report.pdf',
         options: { redactPII: { mode: 'fast' }, zeroDataRetention: false },
-        headers: { ...traceparent(traceId), 'x-request-id': 'the-traced-one' },
+        headers: { ...traceparent(traceId), 'x-request-id': 'traced-request' },
       });
       assert.match(successData(answer).markdown ?? '', /\w{4}/);
       const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId);
-      await until('the request itself', () => ofTrace().some(({ kind }) => kind === 2));
-      await until('every job', () => ofTrace().filter(({ kind }) => kind === 5).length === 4);
+      await waitFor('the span of the request', () => ofTrace().some(({ kind }) => kind === 2));
+      await waitFor('the spans of all jobs', () => ofTrace().filter(({ kind }) => kind === 5).length === 4);
       const spans = ofTrace();
-      const ways = spans.map((span) => wayUp(span, spans).join(' < ')).sort();
+      const paths = spans.map((span) => spanPath(span, spans).join(' < ')).sort();
       const request = `${service('gateway')}: POST /v2/parse < (${CLIENT_SPAN})`;
       const pdf = `${service('pdf')}: process pdf < ${service('gateway')}: send pdf < ${request}`;
       const page = `${service('pdf')}: send ocr < ${pdf}`;
       assert.deepEqual(
-        ways,
+        paths,
         [
           request,
           `${service('gateway')}: receive upload < ${request}`,
@@ -94,18 +96,18 @@ for (const transport of TRANSPORTS)
       const root = spans.find(({ kind }) => kind === 2);
       assert.equal(root?.attributes['http.response.status_code'], 200);
       assert.equal(root?.attributes['http.route'], '/v2/parse');
-      assert.equal(root?.attributes['parsemesh.request_id'], 'the-traced-one');
+      assert.equal(root?.attributes['parsemesh.request_id'], 'traced-request');
       assert.equal(spans.find(({ name }) => name === 'process pdf')?.attributes['parsemesh.format'], 'pdf');
       for (const span of spans) {
-        assert.equal(span.status, 0, `${span.name} is no error`);
-        assert.ok(span.start > 0n && span.end >= span.start, `${span.name} has its times`);
+        assert.equal(span.status, 0, `${span.name} must not be an error`);
+        assert.ok(span.start > 0n && span.end >= span.start, `${span.name} must have start and end times`);
       }
     });
 
-    test('log lines carry the ids of the trace', async () => {
+    test('log lines contain the trace id and the span id', async () => {
       const traceId = traceOf('b');
       successData(await parse(product, { ...SMALL, headers: traceparent(traceId) }));
-      await until('the line', () => product.output().includes(`"trace_id":"${traceId}"`));
+      await waitFor('the log line', () => product.output().includes(`"trace_id":"${traceId}"`));
       const line = product
         .output()
         .split('\n')
@@ -113,25 +115,25 @@ for (const transport of TRANSPORTS)
       assert.match(JSON.parse(line ?? '{}').span_id, /^[0-9a-f]{16}$/);
     });
 
-    test('a refusal is a trace of its own with its code and no error of ours', async () => {
+    test('a 401 has a span with its error code and without the error status', async () => {
       const traceId = traceOf('c');
-      await parse(product, { ...SMALL, key: 'fc-nobody', headers: traceparent(traceId) });
-      await until('its span', () => receiver.spans.some((span) => span.traceId === traceId));
+      await parse(product, { ...SMALL, key: 'fc-unknown', headers: traceparent(traceId) });
+      await waitFor('the span of the request', () => receiver.spans.some((span) => span.traceId === traceId));
       const span = receiver.spans.find((one) => one.traceId === traceId);
       assert.equal(span?.attributes['parsemesh.code'], 'UNAUTHORIZED');
       assert.equal(span?.status, 0);
     });
 
-    test("the client's word not to record a trace is kept in every service", async () => {
-      const [silent, loud] = [traceOf('d'), traceOf('e')];
-      successData(await parse(product, { ...SMALL, headers: traceparent(silent, '00') }));
-      successData(await parse(product, { ...SMALL, headers: traceparent(loud) }));
-      await until('what came after', () => {
-        const spans = receiver.spans.filter(({ traceId }) => traceId === loud);
+    test('no service records spans when the client disables sampling', async () => {
+      const [notSampled, sampled] = [traceOf('d'), traceOf('e')];
+      successData(await parse(product, { ...SMALL, headers: traceparent(notSampled, '00') }));
+      successData(await parse(product, { ...SMALL, headers: traceparent(sampled) }));
+      await waitFor('the spans of the later request', () => {
+        const spans = receiver.spans.filter(({ traceId }) => traceId === sampled);
         return spans.some(({ kind }) => kind === 2) && spans.some(({ kind }) => kind === 5);
       });
       assert.deepEqual(
-        receiver.spans.filter(({ traceId }) => traceId === silent),
+        receiver.spans.filter(({ traceId }) => traceId === notSampled),
         [],
       );
     });
@@ -144,27 +146,27 @@ for (const transport of TRANSPORTS)
       { ...traceparent(traceOf('8'), 'ff'), tracestate: '=,=;\u00e9' },
     ];
     for (const [index, headers] of HOSTILE.entries())
-      test(`a hostile trace header is no reason to refuse a request (${index + 1})`, async () => {
+      test(`a request with invalid trace header ${index + 1} is parsed and has a span`, async () => {
         successData(await parse(product, { ...SMALL, headers: { ...headers, 'x-request-id': `hostile-${index}` } }));
-        await until('its trace', () =>
+        await waitFor('the span of the request', () =>
           receiver.spans.some(
             ({ kind, attributes }) => kind === 5 && attributes['parsemesh.request_id'] === `hostile-${index}`,
           ),
         );
       });
 
-    test('no span holds a file name, a key or a word of a document', async () => {
+    test('no span contains a file name, a key or document content', async () => {
       const sent = Buffer.concat(receiver.bodies).toString('latin1');
       assert.match(sent, /process pdf/);
-      assert.match(sent, /harbour/, 'resource attributes are sent');
+      assert.match(sent, /harbour/, 'resource attributes must be sent');
       for (const secret of ['heron-report', 'boats', 'Petrel', product.key, 'Bearer'])
         assert.ok(!sent.includes(secret), `${secret} was sent`);
     });
   });
 
-const AWAY: Readonly<Record<string, () => Promise<{ url: string; close(): void }>>> = {
-  'is not there': async () => ({ url: `http://127.0.0.1:${await freePort()}`, close: () => undefined }),
-  'never answers': async () => {
+const BROKEN_COLLECTORS: Readonly<Record<string, () => Promise<{ url: string; close(): void }>>> = {
+  'does not listen': async () => ({ url: `http://127.0.0.1:${await freePort()}`, close: () => undefined }),
+  'never responds': async () => {
     const sockets = new Set<{ destroy(): void }>();
     const server = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -178,11 +180,11 @@ const AWAY: Readonly<Record<string, () => Promise<{ url: string; close(): void }
     };
   },
 };
-for (const [how, open] of Object.entries(AWAY))
-  test(`a collector that ${how} costs no request and no clean end`, async () => {
+for (const [problem, open] of Object.entries(BROKEN_COLLECTORS))
+  test(`requests succeed and the process exits with 0 when the collector ${problem}`, async () => {
     const collector = await open();
     const env = {
-      ...LOADED,
+      ...LOG_LOADS,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '10',
       OTEL_BSP_MAX_QUEUE_SIZE: '4',
@@ -201,23 +203,23 @@ for (const [how, open] of Object.entries(AWAY))
     }
   });
 
-const OFF: Readonly<Record<string, (url: string) => Record<string, string>>> = {
-  'where no variable asks for them': () => ({ OTEL_SERVICE_NAME: 'harbour' }),
-  'where the SDK is disabled': (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SDK_DISABLED: 'true' }),
-  'where the exporter is none': (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_EXPORTER: 'none' }),
+const DISABLED: Readonly<Record<string, (url: string) => Record<string, string>>> = {
+  'no variable enables traces': () => ({ OTEL_SERVICE_NAME: 'harbour' }),
+  'the SDK is disabled': (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_SDK_DISABLED: 'true' }),
+  'the exporter is none': (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_EXPORTER: 'none' }),
 };
-for (const [where, env] of Object.entries(OFF))
-  test(`nothing is loaded and nothing sent ${where}`, async () => {
+for (const [condition, env] of Object.entries(DISABLED))
+  test(`loads no exporter and sends no spans when ${condition}`, async () => {
     const receiver = await startOtlpReceiver();
     const product = await startProduct({
       transport: 'memory',
-      env: { ...LOADED, LOG_LEVEL: 'info', ...env(receiver.url) },
+      env: { ...LOG_LOADS, LOG_LEVEL: 'info', ...env(receiver.url) },
     });
     try {
       successData(await parse(product, { ...SMALL, headers: traceparent(traceOf('7')) }));
       await product.stop();
       assert.match(product.output(), /"route":"\/v2\/parse"/);
-      // prom-client, which shares the room, loads the bare interface for its exemplars.
+      // prom-client loads @opentelemetry/api for its exemplars.
       assert.doesNotMatch(product.output(), /@opentelemetry\/(?!api\/)|trace_id/);
       assert.equal(receiver.bodies.length, 0);
     } finally {
