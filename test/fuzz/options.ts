@@ -1,6 +1,6 @@
-// Random options from the schema and near it: what a client may ask, and what a careless one does.
+// Creates random options: most are valid, some are close to valid.
 import { FORMAT_TYPES, PDF_MODES, PII_ENTITIES, PII_MODES, PII_STYLES } from '#shared/contract/options.ts';
-import { ODD_NUMBERS, type Random } from './random.ts';
+import { BOUNDARY_NUMBERS, type Random } from './random.ts';
 
 const SELECTORS = [
   'p',
@@ -26,7 +26,7 @@ const SELECTORS = [
   '\u0000',
   '\\',
 ];
-const WRONG: readonly unknown[] = [
+const INVALID_VALUES: readonly unknown[] = [
   null,
   true,
   -1,
@@ -45,41 +45,45 @@ const WRONG: readonly unknown[] = [
   ['markdown', 7],
 ];
 
-const some = <T>(items: readonly T[], random: Random, most = 3): T[] =>
-  Array.from({ length: random.below(most + 1) }, () => random.pick(items));
-const flag = (random: Random) => random.once(2);
+const pickSome = <T>(items: readonly T[], random: Random, max = 3): T[] =>
+  Array.from({ length: random.below(max + 1) }, () => random.pick(items));
+const coin = (random: Random) => random.oneIn(2);
 
 function validOptions(random: Random): Record<string, unknown> {
   const options: Record<string, unknown> = {};
-  if (!random.once(3))
-    options.formats = some(FORMAT_TYPES, random, 5)
+  if (!random.oneIn(3))
+    options.formats = pickSome(FORMAT_TYPES, random, 5)
       .filter((type) => type !== 'json')
-      .map((type) => (flag(random) ? type : { type }));
-  if (random.once(4)) options.onlyMainContent = flag(random);
-  if (random.once(4)) options.removeBase64Images = flag(random);
-  if (random.once(6)) options.blockAds = flag(random);
-  if (random.once(6)) options.includeTags = some(SELECTORS.slice(0, 10), random);
-  if (random.once(6)) options.excludeTags = some(SELECTORS.slice(0, 10), random);
-  if (random.once(6))
-    options.redactPII = flag(random)
+      .map((type) => (coin(random) ? type : { type }));
+  if (random.oneIn(4)) options.onlyMainContent = coin(random);
+  if (random.oneIn(4)) options.removeBase64Images = coin(random);
+  if (random.oneIn(6)) options.blockAds = coin(random);
+  if (random.oneIn(6)) options.includeTags = pickSome(SELECTORS.slice(0, 10), random);
+  if (random.oneIn(6)) options.excludeTags = pickSome(SELECTORS.slice(0, 10), random);
+  if (random.oneIn(6))
+    options.redactPII = coin(random)
       ? true
-      : { mode: random.pick(PII_MODES), replaceStyle: random.pick(PII_STYLES), entities: some(PII_ENTITIES, random) };
-  if (random.once(2))
+      : {
+          mode: random.pick(PII_MODES),
+          replaceStyle: random.pick(PII_STYLES),
+          entities: pickSome(PII_ENTITIES, random),
+        };
+  if (random.oneIn(2))
     options.parsers = [
       {
         type: 'pdf',
         mode: random.pick(PDF_MODES),
-        pages: flag(random),
-        blocks: !random.once(4),
-        pageMarkers: flag(random),
-        ...(random.once(4) ? { maxPages: 1 + random.below(3) } : {}),
-        ...(random.once(8) ? { password: random.pick(['river', 'heron', '', '\u00e9'.repeat(200)]) } : {}),
+        pages: coin(random),
+        blocks: !random.oneIn(4),
+        pageMarkers: coin(random),
+        ...(random.oneIn(4) ? { maxPages: 1 + random.below(3) } : {}),
+        ...(random.oneIn(8) ? { password: random.pick(['river', 'heron', '', '\u00e9'.repeat(200)]) } : {}),
       },
     ];
   return options;
 }
 
-const NAMES = [
+const FIELD_NAMES = [
   'formats',
   'parsers',
   'redactPII',
@@ -102,28 +106,29 @@ const NAMES = [
   'constructor',
 ];
 
-/** The options part as it is sent, and the deadline that holds for it (ms). */
-export interface Asked {
+interface RandomOptions {
+  /** Content of the `options` part. */
   text: string;
+  /** The `timeout` in it. */
   timeoutMs: number;
 }
 
-/** Mostly valid ones, so that the document is what is judged; once in eight near the schema, seldom no options at all. */
-export function askedOptions(random: Random): Asked {
-  const timeoutMs = random.once(25) ? 1 + random.below(60) : random.pick([4_000, 6_000, 8_000]);
+/** Options that are valid in seven of eight cases, so that most cases test the document. */
+export function randomOptions(random: Random): RandomOptions {
+  const timeoutMs = random.oneIn(25) ? 1 + random.below(60) : random.pick([4_000, 6_000, 8_000]);
   const options: Record<string, unknown> = { ...validOptions(random), timeout: timeoutMs };
-  if (!random.once(8)) return { text: JSON.stringify(options), timeoutMs };
+  if (!random.oneIn(8)) return { text: JSON.stringify(options), timeoutMs };
   for (let count = 1 + random.below(2); count > 0; count--) {
-    const name = random.pick(NAMES);
+    const name = random.pick(FIELD_NAMES);
     if (name === 'timeout') continue;
-    options[name] = random.once(3)
-      ? some(SELECTORS, random)
-      : random.once(3)
-        ? random.pick(ODD_NUMBERS)
-        : random.pick(WRONG);
+    options[name] = random.oneIn(3)
+      ? pickSome(SELECTORS, random)
+      : random.oneIn(3)
+        ? random.pick(BOUNDARY_NUMBERS)
+        : random.pick(INVALID_VALUES);
   }
   const text = JSON.stringify(options);
-  if (random.once(4)) return { text: text.slice(0, random.below(text.length)), timeoutMs };
-  if (random.once(8)) return { text: `{"timeout":${timeoutMs},"formats":${'['.repeat(3_000)}`, timeoutMs };
+  if (random.oneIn(4)) return { text: text.slice(0, random.below(text.length)), timeoutMs };
+  if (random.oneIn(8)) return { text: `{"timeout":${timeoutMs},"formats":${'['.repeat(3_000)}`, timeoutMs };
   return { text, timeoutMs };
 }

@@ -1,7 +1,7 @@
-// Randomness that a seed repeats, so that every failure can be had again.
+// Generates pseudorandom numbers from a seed, so that every failure can be repeated.
 
-/** Numbers that break arithmetic, allocation and loops. */
-export const ODD_NUMBERS = [
+/** Numbers at the boundaries of number types, and texts that are not numbers. */
+export const BOUNDARY_NUMBERS = [
   '0',
   '-1',
   '1',
@@ -27,17 +27,15 @@ export const ODD_NUMBERS = [
 ] as const;
 
 export interface Random {
-  /** 0 to below 1. */
-  unit(): number;
-  /** 0 to below `limit`; 0 where there is no room. */
+  /** An integer from 0 to below `limit`; 0 if `limit` is not positive. */
   below(limit: number): number;
-  /** True once in `times`. */
-  once(times: number): boolean;
+  /** True in one of `n` cases. */
+  oneIn(n: number): boolean;
   pick<T>(items: readonly T[]): T;
 }
 
-/** Mulberry32 over the seed and the number of the case. */
-export function randomOf(seed: number, index: number): Random {
+/** Creates a Mulberry32 generator for a seed and the number of a case. */
+export function createRandom(seed: number, index: number): Random {
   let state = (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35)) >>> 0;
   const unit = () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -46,5 +44,5 @@ export function randomOf(seed: number, index: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   const below = (limit: number) => Math.floor(unit() * Math.max(0, limit));
-  return { unit, below, once: (times) => below(times) === 0, pick: (items) => items[below(items.length)]! };
+  return { below, oneIn: (n) => below(n) === 0, pick: (items) => items[below(items.length)]! };
 }

@@ -1,4 +1,4 @@
-// The documents that the mutations start from: one of each kind made in code, our fixtures, and files of a corpus where one is named.
+// Collects the documents that are mutated: one generated document of each format, the fixtures, and files of a corpus.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,8 +6,8 @@ import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
 import { hiddenSheetXlsx, notedPptx, reviewedDocx, samples } from '../harness/documents.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures', import.meta.url));
-/** Large files spend the time of the run on transport. */
-const MOST_BYTES = 400_000;
+/** Larger files are skipped, because they take most of the time of a run for the transfer. */
+const MAX_BYTES = 400_000;
 
 export interface Seed {
   name: string;
@@ -21,7 +21,7 @@ function filesBelow(folder: string): Seed[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !path.split(sep).includes('truth') && statSync(path).size <= MOST_BYTES)
+    .filter((path) => !path.split(sep).includes('truth') && statSync(path).size <= MAX_BYTES)
     .sort()
     .flatMap((path) => {
       const extension = extensionOf(path);
@@ -29,16 +29,16 @@ function filesBelow(folder: string): Seed[] {
     });
 }
 
-/** Seeds by kind, in an order that repeats. @param corpora a folder of documents, or undefined */
+/** Seeds by extension, always in the same order. @param corpora a folder of documents */
 export async function collectSeeds(corpora: string | undefined): Promise<Map<Extension, Seed[]>> {
-  const made = (await samples()).map(({ fileName, extension, bytes }) => ({ name: fileName, extension, bytes }));
-  const rich: Seed[] = [
+  const generated = (await samples()).map(({ fileName, extension, bytes }) => ({ name: fileName, extension, bytes }));
+  const complex: Seed[] = [
     { name: 'hidden.xlsx', extension: '.xlsx', bytes: Buffer.from(hiddenSheetXlsx()) },
     { name: 'noted.pptx', extension: '.pptx', bytes: Buffer.from(notedPptx()) },
     { name: 'reviewed.docx', extension: '.docx', bytes: Buffer.from(reviewedDocx()) },
   ];
   const seeds = new Map<Extension, Seed[]>();
-  for (const seed of [...made, ...rich, ...filesBelow(FIXTURES), ...(corpora ? filesBelow(corpora) : [])])
+  for (const seed of [...generated, ...complex, ...filesBelow(FIXTURES), ...(corpora ? filesBelow(corpora) : [])])
     seeds.set(seed.extension, [...(seeds.get(seed.extension) ?? []), seed]);
   return seeds;
 }

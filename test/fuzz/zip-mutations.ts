@@ -1,12 +1,12 @@
-// Mutations of ZIP containers: the parts of a document changed, doubled, swapped, lost or locked, and the directory that lists them.
+// Mutates ZIP containers: changes, duplicates, swaps, removes or encrypts parts of a document, and damages the central directory.
 import { inflateRawSync } from 'node:zlib';
 import { type ZipPart, zipOf } from '../harness/zip.ts';
-import type { Mutation } from './blind.ts';
-import { MARKUP } from './markup.ts';
+import type { Mutation } from './byte-mutations.ts';
+import { MARKUP_MUTATIONS } from './markup-mutations.ts';
 import type { Random } from './random.ts';
 
-/** The parts of a sound container (ours, or a corpus file); undefined where it is none. */
-export function unzip(bytes: Buffer): ZipPart[] | undefined {
+/** Reads the parts of a valid container. @returns undefined if the bytes are not a ZIP file */
+function unzip(bytes: Buffer): ZipPart[] | undefined {
   const end = bytes.lastIndexOf('PK\x05\x06', undefined, 'latin1');
   if (end < 0) return undefined;
   try {
@@ -35,20 +35,20 @@ const textOf = (part: ZipPart) =>
   typeof part.content === 'string' ? part.content : Buffer.from(part.content).toString('utf8');
 const isMarkup = (part: ZipPart) => /\.(?:xml|rels|x?html?|opf|ncx)$/i.test(part.name);
 
-/** Mutates one part of the container that is markup. The parts that hold the text are the likeliest. */
+/** Mutates one markup part, in three of four cases one that contains text. */
 function mutateMarkup(parts: ZipPart[], random: Random): ZipPart {
   const markup = parts.filter(isMarkup);
   const main = markup.filter((part) =>
     /document|content|sheet|slide|styles|chapter|shared|workbook|xhtml|numbering/i.test(part.name),
   );
-  const part = random.pick(main.length > 0 && !random.once(4) ? main : markup.length > 0 ? markup : parts);
-  const [, run] = random.pick(MARKUP);
+  const part = random.pick(main.length > 0 && !random.oneIn(4) ? main : markup.length > 0 ? markup : parts);
+  const [, run] = random.pick(MARKUP_MUTATIONS);
   return { ...part, content: run(textOf(part), random) };
 }
 
 type PartsMutation = readonly [name: string, run: (parts: ZipPart[], random: Random) => ZipPart[]];
 
-const PARTS: readonly PartsMutation[] = [
+const PART_MUTATIONS: readonly PartsMutation[] = [
   ...Array.from(
     { length: 6 },
     (): PartsMutation => [
@@ -59,8 +59,8 @@ const PARTS: readonly PartsMutation[] = [
       },
     ],
   ),
-  ['double-part', (parts, random) => [...parts, mutateMarkup(parts, random)]],
-  ['double-part-first', (parts, random) => [mutateMarkup(parts, random), ...parts]],
+  ['duplicate-part', (parts, random) => [...parts, mutateMarkup(parts, random)]],
+  ['duplicate-part-first', (parts, random) => [mutateMarkup(parts, random), ...parts]],
   ['drop-part', (parts, random) => parts.toSpliced(random.below(parts.length), 1)],
   ['empty-part', (parts, random) => parts.with(random.below(parts.length), { ...random.pick(parts), content: '' })],
   [
@@ -90,9 +90,9 @@ const PARTS: readonly PartsMutation[] = [
       return parts.with(at, { ...parts[at]!, name });
     },
   ],
-  ['lock-part', (parts, random) => parts.map((part) => (random.once(3) ? { ...part, flags: 1 } : part))],
+  ['encrypt-part', (parts, random) => parts.map((part) => (random.oneIn(3) ? { ...part, flags: 1 } : part))],
   [
-    'odd-method',
+    'unknown-method',
     (parts, random) =>
       parts.with(random.below(parts.length), { ...random.pick(parts), method: random.pick([1, 9, 12, 14, 99]) }),
   ],
@@ -113,25 +113,25 @@ const PARTS: readonly PartsMutation[] = [
   ],
 ];
 
-/** Writes odd numbers into the headers of the container itself: lengths, offsets, counts. */
+/** Overwrites lengths, offsets and counts in the headers of the container. */
 function damageDirectory(bytes: Buffer, random: Random): Buffer {
   const changed = Buffer.from(bytes);
   const end = changed.lastIndexOf('PK\x05\x06', undefined, 'latin1');
   const directory = end < 0 ? 0 : Math.min(changed.readUInt32LE(end + 16), changed.length - 50);
-  const at = random.once(3) ? Math.max(0, end) : random.once(2) ? Math.max(0, directory) : 0;
+  const at = random.oneIn(3) ? Math.max(0, end) : random.oneIn(2) ? Math.max(0, directory) : 0;
   for (let count = 1 + random.below(4); count > 0; count--) {
-    const place = Math.min(changed.length - 4, at + 4 + random.below(44));
-    if (place >= 0)
+    const offset = Math.min(changed.length - 4, at + 4 + random.below(44));
+    if (offset >= 0)
       changed.writeUInt32LE(
         random.pick([0, 1, 0xffff, 0xffffffff, 0x7fffffff, random.below(changed.length)]) >>> 0,
-        place,
+        offset,
       );
   }
   return changed;
 }
 
-export const ARCHIVE: readonly Mutation[] = [
-  ...PARTS.map(
+export const ZIP_MUTATIONS: readonly Mutation[] = [
+  ...PART_MUTATIONS.map(
     ([name, run]): Mutation => ({
       name,
       run: (bytes, random) => {

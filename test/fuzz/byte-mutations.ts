@@ -1,18 +1,19 @@
-// Mutations that know nothing of the format: what a bad disk, a cut download or a careless program does to a file.
+// Mutates bytes without knowledge of the file format, like a disk error or an interrupted download.
 import type { Random } from './random.ts';
 
-const ODD_BYTES = [0x00, 0x01, 0x22, 0x3c, 0x7f, 0x80, 0xff, 0xfe, 0x0a, 0x28];
-const ODD_WORDS = [0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0xfffffffa, 0x00010000];
+const SPECIAL_BYTES = [0x00, 0x01, 0x22, 0x3c, 0x7f, 0x80, 0xff, 0xfe, 0x0a, 0x28];
+const BOUNDARY_WORDS = [0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0xfffffffa, 0x00010000];
 
 export interface Mutation {
   name: string;
+  /** @param other a second document, for mutations that combine two */
   run(bytes: Buffer, random: Random, other: Buffer): Buffer;
 }
 
 const copyOf = (bytes: Buffer) => Buffer.from(bytes);
 
-/** `other` is a second document, for splices. None of them grows a file past a few times its size. */
-export const BLIND: readonly Mutation[] = [
+/** Mutations that make a file at most a few times larger. */
+export const BYTE_MUTATIONS: readonly Mutation[] = [
   {
     name: 'flip-bits',
     run: (bytes, random) => {
@@ -25,38 +26,38 @@ export const BLIND: readonly Mutation[] = [
     },
   },
   {
-    name: 'odd-bytes',
+    name: 'special-bytes',
     run: (bytes, random) => {
       const changed = copyOf(bytes);
       for (let count = 1 + random.below(12); count > 0; count--)
-        changed[random.below(changed.length)] = random.pick(ODD_BYTES);
+        changed[random.below(changed.length)] = random.pick(SPECIAL_BYTES);
       return changed;
     },
   },
   {
-    name: 'odd-words',
+    name: 'boundary-words',
     run: (bytes, random) => {
       const changed = copyOf(bytes);
-      const places = Math.floor(changed.length / 4);
-      for (let count = 1 + random.below(6); count > 0 && places > 0; count--)
-        changed.writeUInt32LE(random.pick(ODD_WORDS) >>> 0, random.below(places) * 4);
+      const words = Math.floor(changed.length / 4);
+      for (let count = 1 + random.below(6); count > 0 && words > 0; count--)
+        changed.writeUInt32LE(random.pick(BOUNDARY_WORDS) >>> 0, random.below(words) * 4);
       return changed;
     },
   },
   {
-    name: 'odd-words-in-header',
+    name: 'boundary-words-in-header',
     run: (bytes, random) => {
       const changed = copyOf(bytes);
-      const places = Math.floor(Math.min(changed.length, 512) / 4);
-      for (let count = 1 + random.below(3); count > 0 && places > 0; count--)
-        changed.writeUInt32LE(random.pick(ODD_WORDS) >>> 0, random.below(places) * 4);
+      const words = Math.floor(Math.min(changed.length, 512) / 4);
+      for (let count = 1 + random.below(3); count > 0 && words > 0; count--)
+        changed.writeUInt32LE(random.pick(BOUNDARY_WORDS) >>> 0, random.below(words) * 4);
       return changed;
     },
   },
   { name: 'truncate', run: (bytes, random) => copyOf(bytes.subarray(0, random.below(bytes.length))) },
-  { name: 'behead', run: (bytes, random) => copyOf(bytes.subarray(random.below(Math.min(bytes.length, 4096)))) },
+  { name: 'remove-start', run: (bytes, random) => copyOf(bytes.subarray(random.below(Math.min(bytes.length, 4096)))) },
   {
-    name: 'cut-out',
+    name: 'remove-span',
     run: (bytes, random) => {
       const from = random.below(bytes.length);
       return Buffer.concat([bytes.subarray(0, from), bytes.subarray(from + 1 + random.below(bytes.length - from))]);

@@ -1,9 +1,9 @@
-// Mutations of XML and HTML text: what is well-formed enough to get past the reader, and means something nobody meant.
-import { ODD_NUMBERS, type Random } from './random.ts';
+// Mutates XML and HTML text so that it often stays well-formed but has unexpected structure, numbers and characters.
+import { BOUNDARY_NUMBERS, type Random } from './random.ts';
 
-export type TextMutation = readonly [name: string, run: (text: string, random: Random) => string | Buffer];
+type TextMutation = readonly [name: string, run: (text: string, random: Random) => string | Buffer];
 
-const ODD_TEXT = [
+const SPECIAL_TEXT = [
   '\u0000',
   '\uFEFF',
   '\u202E\u2066',
@@ -41,7 +41,7 @@ const DOCTYPES = [
   '<!DOCTYPE x [<!ENTITY % p SYSTEM "http://127.0.0.1:9/"> %p;]>',
 ] as const;
 
-/** Where tags stand: [start, end) of each, at most this many. */
+/** Positions [start, end) of the first 20,000 tags. */
 function tagsOf(text: string): [start: number, end: number][] {
   const tags: [number, number][] = [];
   for (const match of text.matchAll(/<[^<>]{1,2000}>/g)) {
@@ -51,19 +51,19 @@ function tagsOf(text: string): [start: number, end: number][] {
   return tags;
 }
 
-const insert = (text: string, at: number, piece: string) => text.slice(0, at) + piece + text.slice(at);
+const insertAt = (text: string, at: number, piece: string) => text.slice(0, at) + piece + text.slice(at);
 
-/** A place between tags or, seldom, anywhere. */
-function placeIn(text: string, random: Random): number {
+/** A position after a tag, or anywhere in one of four cases. */
+function randomPosition(text: string, random: Random): number {
   const tags = tagsOf(text);
-  return tags.length === 0 || random.once(4) ? random.below(text.length) : random.pick(tags)[1];
+  return tags.length === 0 || random.oneIn(4) ? random.below(text.length) : random.pick(tags)[1];
 }
 
-function replaceOne(text: string, pattern: RegExp, random: Random, piece: () => string): string {
+function replaceSome(text: string, pattern: RegExp, random: Random, piece: () => string): string {
   const found = [...text.matchAll(pattern)].slice(0, 20_000);
   if (found.length === 0) return text;
   let changed = text;
-  // From the back, so that earlier places stay where they are.
+  // From the end, so that the positions of earlier matches stay valid.
   const chosen = Array.from({ length: 1 + random.below(6) }, () => random.pick(found)).sort(
     (a, b) => b.index - a.index,
   );
@@ -76,12 +76,12 @@ function replaceOne(text: string, pattern: RegExp, random: Random, piece: () => 
   return changed;
 }
 
-const element = (text: string, random: Random) => {
+const randomElementName = (text: string, random: Random) => {
   const name = /^<\/?([\w:.-]+)/.exec(text.slice(...(random.pick(tagsOf(text)) ?? [0, 0])))?.[1];
   return name ?? 'div';
 };
 
-export const MARKUP: readonly TextMutation[] = [
+export const MARKUP_MUTATIONS: readonly TextMutation[] = [
   [
     'drop-tags',
     (text, random) => {
@@ -101,7 +101,7 @@ export const MARKUP: readonly TextMutation[] = [
       const from = random.below(tags.length);
       const to = Math.min(tags.length - 1, from + random.below(30));
       const span = text.slice(tags[from]![0], tags[to]![1]);
-      return insert(
+      return insertAt(
         text,
         tags[to]![1],
         span.repeat(Math.min(2 + random.below(400), Math.ceil(2_000_000 / span.length))),
@@ -109,23 +109,26 @@ export const MARKUP: readonly TextMutation[] = [
     },
   ],
   [
-    'nest-deep',
+    'nest-deeply',
     (text, random) => {
-      const name = tagsOf(text).length === 0 ? 'div' : element(text, random);
+      const name = tagsOf(text).length === 0 ? 'div' : randomElementName(text, random);
       const depth = random.pick([50, 300, 900, 5_000, 50_000]);
-      const close = random.once(3) ? '' : `</${name}>`.repeat(depth);
-      return insert(text, placeIn(text, random), `<${name}>`.repeat(depth) + close);
+      const close = random.oneIn(3) ? '' : `</${name}>`.repeat(depth);
+      return insertAt(text, randomPosition(text, random), `<${name}>`.repeat(depth) + close);
     },
   ],
-  ['odd-numbers', (text, random) => replaceOne(text, /-?\d+(?:\.\d+)?/g, random, () => random.pick(ODD_NUMBERS))],
   [
-    'odd-attribute-values',
+    'boundary-numbers',
+    (text, random) => replaceSome(text, /-?\d+(?:\.\d+)?/g, random, () => random.pick(BOUNDARY_NUMBERS)),
+  ],
+  [
+    'special-attribute-values',
     (text, random) =>
-      replaceOne(
+      replaceSome(
         text,
         /="[^"<>]{0,500}"/g,
         random,
-        () => `="${random.pick([...ODD_NUMBERS, ...ODD_TEXT]).replace(/["<]/g, '')}"`,
+        () => `="${random.pick([...BOUNDARY_NUMBERS, ...SPECIAL_TEXT]).replace(/["<]/g, '')}"`,
       ),
   ],
   [
@@ -134,14 +137,14 @@ export const MARKUP: readonly TextMutation[] = [
       const values = [...text.matchAll(/="([^"<>]{0,500})"/g)].slice(0, 5_000).map((match) => match[1] ?? '');
       return values.length === 0
         ? text
-        : replaceOne(text, /="[^"<>]{0,500}"/g, random, () => `="${random.pick(values)}"`);
+        : replaceSome(text, /="[^"<>]{0,500}"/g, random, () => `="${random.pick(values)}"`);
     },
   ],
   [
     'huge-attribute',
     (text, random) => {
       const size = random.pick([1_000, 70_000, 1_000_000]);
-      return replaceOne(
+      return replaceSome(
         text,
         /(?<=<[\w:.-]{1,60})(?=[\s/>])/g,
         random,
@@ -152,49 +155,51 @@ export const MARKUP: readonly TextMutation[] = [
   [
     'many-attributes',
     (text, random) =>
-      replaceOne(text, /(?<=<[\w:.-]{1,60})(?=[\s/>])/g, random, () =>
+      replaceSome(text, /(?<=<[\w:.-]{1,60})(?=[\s/>])/g, random, () =>
         Array.from({ length: 3_000 }, (_, i) => ` a${i}="${i}"`).join(''),
       ),
   ],
   [
-    'odd-text',
+    'special-text',
     (text, random) => {
       for (let count = 1 + random.below(8); count > 0; count--)
-        text = insert(text, placeIn(text, random), random.pick(ODD_TEXT));
+        text = insertAt(text, randomPosition(text, random), random.pick(SPECIAL_TEXT));
       return text;
     },
   ],
   [
     'long-text',
     (text, random) =>
-      insert(
+      insertAt(
         text,
-        placeIn(text, random),
+        randomPosition(text, random),
         random.pick(['x', ' ', '*', 'ab ', '<b>', '&amp;', '[', '![']).repeat(200_000),
       ),
   ],
   [
     'rename-element',
     (text, random) =>
-      tagsOf(text).length === 0 ? text : text.replaceAll(`<${element(text, random)}`, `<${element(text, random)}`),
+      tagsOf(text).length === 0
+        ? text
+        : text.replaceAll(`<${randomElementName(text, random)}`, `<${randomElementName(text, random)}`),
   ],
   ['doctype', (text, random) => random.pick(DOCTYPES) + text.replace(/^<\?xml[^>]*>/, '')],
   [
     'entities',
     (text, random) =>
-      insert(random.pick(DOCTYPES) + text.replace(/^<\?xml[^>]*>/, ''), placeIn(text, random), '&d;&d;&d;'),
+      insertAt(random.pick(DOCTYPES) + text.replace(/^<\?xml[^>]*>/, ''), randomPosition(text, random), '&d;&d;&d;'),
   ],
   [
     'spans',
     (text, random) =>
-      replaceOne(
+      replaceSome(
         text,
         /<(?:td|th|w:tcPr|table:table-cell)\b/g,
         random,
-        () => `<td rowspan="${random.pick(ODD_NUMBERS)}" colspan="${random.pick(ODD_NUMBERS)}" `,
+        () => `<td rowspan="${random.pick(BOUNDARY_NUMBERS)}" colspan="${random.pick(BOUNDARY_NUMBERS)}" `,
       ),
   ],
-  ['utf-16', (text, random) => Buffer.from(`${random.once(2) ? '\uFEFF' : ''}${text}`, 'utf16le')],
+  ['utf-16', (text, random) => Buffer.from(`${random.oneIn(2) ? '\uFEFF' : ''}${text}`, 'utf16le')],
   ['latin-1', (text) => Buffer.from(text.replace(/[a-z](?=[ .])/g, '\u00e9'), 'latin1')],
   [
     'declared-charset',
@@ -204,6 +209,6 @@ export const MARKUP: readonly TextMutation[] = [
         `encoding="${random.pick(['utf-7', 'utf-16', 'shift_jis', 'ebcdic-cp-us', 'x'.repeat(999), ''])}"`,
       ),
   ],
-  ['cut', (text, random) => text.slice(0, random.below(text.length))],
+  ['truncate', (text, random) => text.slice(0, random.below(text.length))],
   ['empty', (_text, random) => random.pick(['', ' ', '<a/>', '<?xml version="1.0"?>', '\u0000'])],
 ];

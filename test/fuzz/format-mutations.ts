@@ -1,12 +1,12 @@
-// Mutations that know PDF, RTF and CSV, whose structure stands in the bytes themselves; ZIP and markup have files of their own.
+// Mutates the syntax of PDF, RTF and CSV files, and selects the mutations of each container format.
 import { deflateSync, inflateSync } from 'node:zlib';
 import type { Container } from '#shared/contract/formats.ts';
-import { ARCHIVE } from './archive.ts';
-import { BLIND, type Mutation } from './blind.ts';
-import { MARKUP } from './markup.ts';
-import { ODD_NUMBERS, type Random } from './random.ts';
+import { BYTE_MUTATIONS, type Mutation } from './byte-mutations.ts';
+import { MARKUP_MUTATIONS } from './markup-mutations.ts';
+import { BOUNDARY_NUMBERS, type Random } from './random.ts';
+import { ZIP_MUTATIONS } from './zip-mutations.ts';
 
-const onText = (name: string, run: (text: string, random: Random) => string): Mutation => ({
+const textMutation = (name: string, run: (text: string, random: Random) => string): Mutation => ({
   name,
   run: (bytes, random) => Buffer.from(run(bytes.toString('latin1'), random), 'latin1'),
 });
@@ -45,7 +45,7 @@ const OPERATORS = [
   'gs',
 ];
 
-/** Changes the text of one compressed content stream, and packs it again with its old Length, which is then often wrong. */
+/** Changes one content stream and compresses it again. It keeps the old Length, which is then often wrong. */
 function changeStream(bytes: Buffer, random: Random): Buffer {
   const starts: number[] = [];
   for (let at = bytes.indexOf('stream\n'); at >= 0 && starts.length < 500; at = bytes.indexOf('stream\n', at + 7))
@@ -55,16 +55,16 @@ function changeStream(bytes: Buffer, random: Random): Buffer {
   const end = bytes.indexOf('endstream', start);
   if (end < 0) return bytes;
   let text: string;
-  let packed = true;
+  let compressed = true;
   try {
     text = inflateSync(bytes.subarray(start, end)).toString('latin1');
   } catch {
     text = bytes.toString('latin1', start, end);
-    packed = false;
+    compressed = false;
   }
   for (let count = 1 + random.below(4); count > 0; count--)
     text = random.pick([
-      () => replaceSome(text, /-?\d+(?:\.\d+)?/g, random, () => random.pick(ODD_NUMBERS)),
+      () => replaceSome(text, /-?\d+(?:\.\d+)?/g, random, () => random.pick(BOUNDARY_NUMBERS)),
       () => replaceSome(text, /\b[A-Za-z]{1,2}\b/g, random, () => random.pick(OPERATORS)),
       () =>
         insertAt(
@@ -76,52 +76,54 @@ function changeStream(bytes: Buffer, random: Random): Buffer {
       () => text.slice(0, random.below(text.length)),
     ])();
   const body = Buffer.from(text, 'latin1');
-  return Buffer.concat([bytes.subarray(0, start), packed ? deflateSync(body) : body, bytes.subarray(end)]);
+  return Buffer.concat([bytes.subarray(0, start), compressed ? deflateSync(body) : body, bytes.subarray(end)]);
 }
 
-const PDF: readonly Mutation[] = [
+const PDF_MUTATIONS: readonly Mutation[] = [
   { name: 'change-stream', run: changeStream },
   { name: 'change-stream-again', run: (bytes, random) => changeStream(changeStream(bytes, random), random) },
-  onText('odd-numbers', (text, random) =>
-    replaceSome(text, /(?<=[\s[/(])-?\d+(?:\.\d+)?(?=[\s\]/>])/g, random, () => random.pick(ODD_NUMBERS)),
+  textMutation('boundary-numbers', (text, random) =>
+    replaceSome(text, /(?<=[\s[/(])-?\d+(?:\.\d+)?(?=[\s\]/>])/g, random, () => random.pick(BOUNDARY_NUMBERS)),
   ),
-  onText('wrong-length', (text, random) =>
-    replaceSome(text, /\/Length \d+/g, random, () => `/Length ${random.pick(ODD_NUMBERS)}`),
+  textMutation('wrong-length', (text, random) =>
+    replaceSome(text, /\/Length \d+/g, random, () => `/Length ${random.pick(BOUNDARY_NUMBERS)}`),
   ),
-  onText('other-object', (text, random) => replaceSome(text, /\d+ 0 R/g, random, () => `${random.below(40)} 0 R`)),
-  onText('odd-box', (text, random) =>
+  textMutation('other-object', (text, random) =>
+    replaceSome(text, /\d+ 0 R/g, random, () => `${random.below(40)} 0 R`),
+  ),
+  textMutation('invalid-box', (text, random) =>
     text.replaceAll(
       /\/(MediaBox|CropBox) ?\[[^\]]*\]/g,
-      (_, name: string) => `/${name} [${Array.from({ length: 4 }, () => random.pick(ODD_NUMBERS)).join(' ')}]`,
+      (_, name: string) => `/${name} [${Array.from({ length: 4 }, () => random.pick(BOUNDARY_NUMBERS)).join(' ')}]`,
     ),
   ),
-  onText('odd-rotate', (text, random) =>
+  textMutation('invalid-rotate', (text, random) =>
     text.replaceAll(
       /\/Type ?\/Page\b/g,
-      (found) => `${found} /Rotate ${random.pick(ODD_NUMBERS)} /UserUnit ${random.pick(ODD_NUMBERS)}`,
+      (found) => `${found} /Rotate ${random.pick(BOUNDARY_NUMBERS)} /UserUnit ${random.pick(BOUNDARY_NUMBERS)}`,
     ),
   ),
-  onText('other-name', (text, random) => {
+  textMutation('other-name', (text, random) => {
     const names = [...text.matchAll(/\/[A-Za-z]{2,20}/g)].map(([name]) => name);
     return names.length === 0 ? text : replaceSome(text, /\/[A-Za-z]{2,20}/g, random, () => random.pick(names));
   }),
-  onText('deep-arrays', (text, random) =>
+  textMutation('deep-arrays', (text, random) =>
     replaceSome(text, /(?<=\/[A-Za-z]{2,20} )\d+/g, random, () => '['.repeat(random.pick([100, 3_000, 100_000]))),
   ),
-  onText('kids-loop', (text) =>
+  textMutation('kids-loop', (text) =>
     text.replaceAll(/\/Kids ?\[[^\]]*\]/g, (found) => `${found.slice(0, -1)} ${'1 0 R 2 0 R 3 0 R '.repeat(300)}]`),
   ),
-  onText('no-xref', (text) => text.replaceAll('startxref', 'startxxxx').replaceAll('\nxref', '\nyref')),
+  textMutation('no-xref', (text) => text.replaceAll('startxref', 'startxxxx').replaceAll('\nxref', '\nyref')),
 ];
 
-const RTF: readonly Mutation[] = [
-  onText('deep-groups', (text, random) =>
+const RTF_MUTATIONS: readonly Mutation[] = [
+  textMutation('deep-groups', (text, random) =>
     insertAt(text, random.below(text.length), '{'.repeat(random.pick([100, 5_000, 200_000]))),
   ),
-  onText('odd-numbers', (text, random) =>
-    replaceSome(text, /(?<=\\[a-z]{1,20})-?\d+/g, random, () => random.pick(ODD_NUMBERS)),
+  textMutation('boundary-numbers', (text, random) =>
+    replaceSome(text, /(?<=\\[a-z]{1,20})-?\d+/g, random, () => random.pick(BOUNDARY_NUMBERS)),
   ),
-  onText('odd-words', (text, random) =>
+  textMutation('control-words', (text, random) =>
     insertAt(
       text,
       random.below(text.length),
@@ -140,24 +142,27 @@ const RTF: readonly Mutation[] = [
   ),
 ];
 
-const CSV: readonly Mutation[] = [
-  onText('quotes', (text, random) =>
+const CSV_MUTATIONS: readonly Mutation[] = [
+  textMutation('quotes', (text, random) =>
     insertAt(text, random.below(text.length), random.pick(['"', '""', '"'.repeat(1_001), ',"', '\\"', "'"])),
   ),
-  onText('delimiters', (text, random) =>
+  textMutation('delimiters', (text, random) =>
     insertAt(
       text,
       random.below(text.length),
       random.pick([',', ';', '\t', '|', '\u0000', '\r']).repeat(random.pick([1, 100, 30_000])),
     ),
   ),
-  onText('many-rows', (text, random) =>
+  textMutation('many-rows', (text, random) =>
     text.repeat(Math.min(1 + random.below(3_000), Math.ceil(2_000_000 / (text.length + 1)))),
   ),
-  onText('hint', (text, random) => `sep=${random.pick([',', '"', '\\', '', '\n', '\u00e9', 'ab'])}\n${text}`),
+  textMutation(
+    'separator-line',
+    (text, random) => `sep=${random.pick([',', '"', '\\', '', '\n', '\u00e9', 'ab'])}\n${text}`,
+  ),
   {
     name: 'utf-16',
-    run: (bytes, random) => Buffer.from(`${random.once(2) ? '\uFEFF' : ''}${bytes.toString('utf8')}`, 'utf16le'),
+    run: (bytes, random) => Buffer.from(`${random.oneIn(2) ? '\uFEFF' : ''}${bytes.toString('utf8')}`, 'utf16le'),
   },
   {
     name: 'long-cell',
@@ -166,16 +171,16 @@ const CSV: readonly Mutation[] = [
   },
 ];
 
-const asMutations = MARKUP.map(
+const ENCODED_MARKUP_MUTATIONS = MARKUP_MUTATIONS.map(
   ([name, run]): Mutation => ({ name, run: (bytes, random) => Buffer.from(run(bytes.toString('utf8'), random)) }),
 );
 
-/** The mutations of a container that know it. A compound file (OLE) has only numbers in fixed places, which the blind ones reach. */
-export const AWARE: Readonly<Record<Container, readonly Mutation[]>> = {
-  pdf: PDF,
-  zip: ARCHIVE,
-  rtf: RTF,
-  markup: asMutations,
-  text: CSV,
-  ole: BLIND.filter(({ name }) => name.startsWith('odd-words')),
+/** The mutations of each container format. Compound files (OLE) have numbers at fixed offsets, so byte mutations suffice. */
+export const FORMAT_MUTATIONS: Readonly<Record<Container, readonly Mutation[]>> = {
+  pdf: PDF_MUTATIONS,
+  zip: ZIP_MUTATIONS,
+  rtf: RTF_MUTATIONS,
+  markup: ENCODED_MARKUP_MUTATIONS,
+  text: CSV_MUTATIONS,
+  ole: BYTE_MUTATIONS.filter(({ name }) => name.startsWith('boundary-words')),
 };
