@@ -1,4 +1,4 @@
-// Holds our native office readers to each other: a document that LibreOffice carried over into another format must still say the same words here.
+// Tests our office readers against each other: a document that LibreOffice converts to another format must have the same words.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -6,37 +6,37 @@ import { after, describe, test } from 'node:test';
 import { convertWithOptions } from 'libreoffice-convert';
 import { closeLibreOffice } from '#services/office/libreoffice/soffice.ts';
 import { notedPptx } from '#test/harness/documents.ts';
-import { htmlOf, outlineOf, wordsOf } from './meaning.ts';
-import { officeMarkdown } from './our-way.ts';
-import { variedDocx } from './varied-docx.ts';
+import { markdownToHtml, outlineOf, wordsOf } from './html-comparison.ts';
+import { officeMarkdown } from './office-markdown.ts';
+import { randomDocx } from './random-docx.ts';
 
-/** Where libreoffice-convert looks on Linux. */
+/** Paths that libreoffice-convert tries on Linux. */
 const INSTALLED = ['/usr/bin/libreoffice', '/usr/bin/soffice', '/opt/libreoffice/program/soffice'].some(existsSync);
 const skip = INSTALLED || process.env.CI ? false : 'LibreOffice is not installed';
 
-const carryOver = (bytes: Buffer, fileName: string, to: string) =>
+const convertWithLibreOffice = (bytes: Buffer, fileName: string, to: string) =>
   new Promise<Buffer>((resolve, reject) =>
     convertWithOptions(bytes, to, undefined, { fileName }, (error, data) => (error ? reject(error) : resolve(data))),
   );
 
 const fixture = (path: string) => () => readFile(new URL(`../../fixtures/${path}`, import.meta.url));
 
-interface Row {
+interface Conversion {
   name: string;
   fileName: string;
   bytes: () => Buffer | Promise<Buffer>;
   to: string;
-  /** What is spelled otherwise, on both sides before they are compared, with the reason. */
-  spelled?: readonly [pattern: RegExp, text: string, reason: string];
+  /** A replacement in both texts before they are compared, with its reason. */
+  replacement?: readonly [pattern: RegExp, text: string, reason: string];
 }
 
-const ROWS: readonly Row[] = [
+const CONVERSIONS: readonly Conversion[] = [
   {
     name: 'docx/report.docx',
     fileName: 'report.docx',
     bytes: fixture('docx/report.docx'),
     to: 'odt',
-    spelled: [/\$[^$]+\$/g, '', 'LibreOffice without its Math part drops formulas'],
+    replacement: [/\$[^$]+\$/g, '', 'LibreOffice drops formulas when its Math component is not installed'],
   },
   { name: 'odt/report.odt', fileName: 'report.odt', bytes: fixture('odt/report.odt'), to: 'docx' },
   { name: 'doc/report.doc', fileName: 'report.doc', bytes: fixture('doc/report.doc'), to: 'odt' },
@@ -46,31 +46,31 @@ const ROWS: readonly Row[] = [
     fileName: 'counts.xlsx',
     bytes: fixture('xlsx/counts.xlsx'),
     to: 'ods',
-    spelled: [
+    replacement: [
       /2024-05-06/g,
       '5/6/2024',
-      'a date in the format of the place: ours is ISO, LibreOffice writes down the one of its locale',
+      'a date in the default format of the locale: we write ISO 8601, LibreOffice the format of its own locale',
     ],
   },
   { name: 'ods/counts.ods', fileName: 'counts.ods', bytes: fixture('ods/counts.ods'), to: 'xlsx' },
   { name: 'pptx/talk.pptx', fileName: 'talk.pptx', bytes: fixture('pptx/talk.pptx'), to: 'odp' },
   { name: 'odp/talk.odp', fileName: 'talk.odp', bytes: fixture('odp/talk.odp'), to: 'pptx' },
-  { name: 'slides with notes and a hidden one', fileName: 'noted.pptx', bytes: notedPptx, to: 'odp' },
-  { name: 'a varied document', fileName: 'varied.docx', bytes: () => variedDocx(3), to: 'odt' },
+  { name: 'slides with notes and a hidden slide', fileName: 'noted.pptx', bytes: notedPptx, to: 'odp' },
+  { name: 'a random document', fileName: 'random.docx', bytes: () => randomDocx(3), to: 'odt' },
 ];
 
-describe('a document says the same after LibreOffice carried it over', { skip }, () => {
+describe('documents that LibreOffice converts', { skip }, () => {
   after(closeLibreOffice);
-  for (const { name, fileName, bytes, to, spelled } of ROWS)
-    test(`${name} to ${to}`, async () => {
+  for (const { name, fileName, bytes, to, replacement } of CONVERSIONS)
+    test(`${name} has the same words and outline after a conversion to ${to}`, async () => {
       const file = await bytes();
-      const carried = await carryOver(file, fileName, to);
-      const markdowns = [await officeMarkdown(carried, `carried.${to}`), await officeMarkdown(file, fileName)];
+      const converted = await convertWithLibreOffice(file, fileName, to);
+      const markdowns = [await officeMarkdown(converted, `converted.${to}`), await officeMarkdown(file, fileName)];
       const [after = '', before = ''] = markdowns.map((text) =>
-        htmlOf(spelled ? text.replace(spelled[0], spelled[1]) : text),
+        markdownToHtml(replacement ? text.replace(replacement[0], replacement[1]) : text),
       );
-      assert.ok(wordsOf(before).length > 4, 'there is something to compare');
-      assert.deepEqual(wordsOf(after), wordsOf(before), spelled?.[2]);
+      assert.ok(wordsOf(before).length > 4, 'the document must have words to compare');
+      assert.deepEqual(wordsOf(after), wordsOf(before), replacement?.[2]);
       assert.deepEqual(outlineOf(after), outlineOf(before));
     });
 });

@@ -1,21 +1,21 @@
-// Holds our reading of Word files to mammoth's: nothing that it reads may be missing here, and headings, lists and tables must be the same.
+// Tests that our Markdown of Word files has all words that mammoth reads, and the same headings, lists and tables.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import mammoth from 'mammoth';
 import { CONTENT, docx, reviewedDocx } from '#test/harness/documents.ts';
-import { htmlOf, outlineOf, wordsOf } from './meaning.ts';
-import { officeMarkdown } from './our-way.ts';
-import { variedDocx } from './varied-docx.ts';
+import { markdownToHtml, outlineOf, wordsOf } from './html-comparison.ts';
+import { officeMarkdown } from './office-markdown.ts';
+import { randomDocx } from './random-docx.ts';
 
-/** What mammoth leaves to its caller: which styles are titles, quotes and code. */
+/** Mammoth's style map: the styles of titles, quotes and code. */
 const STYLES = [
   "p[style-name='Title'] => h1:fresh",
   "p[style-name='Quote'] => blockquote > p:fresh",
   "p[style-name='Source Code'] => pre:separator('\n')",
 ];
 
-/** mammoth's HTML without its marks for notes and the way back from them. */
+/** Mammoth's HTML without the references to footnotes and the links back. */
 async function mammothHtml(bytes: Buffer): Promise<string> {
   const { value } = await mammoth.convertToHtml({ buffer: bytes }, { styleMap: STYLES });
   return value
@@ -24,11 +24,11 @@ async function mammothHtml(bytes: Buffer): Promise<string> {
     .replace(/<ol>(<li id="(?:foot|end)note-.*)<\/ol>/s, (_, notes: string) => notes.replace(/<\/?li[^>]*>/g, ''));
 }
 
-/** The first word that does not follow in order, with what came before it; undefined where all do. */
-function firstMissing(words: readonly string[], within: readonly string[]): string | undefined {
+/** Finds the first of `words` that does not follow in order in `text`. @returns it with the words before it, or undefined */
+function findMissingWord(words: readonly string[], text: readonly string[]): string | undefined {
   let at = 0;
   for (const [index, word] of words.entries()) {
-    const found = within.indexOf(word, at);
+    const found = text.indexOf(word, at);
     if (found === -1) return `"${word}" after "${words.slice(Math.max(0, index - 4), index).join(' ')}"`;
     at = found + 1;
   }
@@ -37,48 +37,48 @@ function firstMissing(words: readonly string[], within: readonly string[]): stri
 
 const fixture = (name: string) => readFile(new URL(`../../fixtures/docx/${name}`, import.meta.url));
 
-interface Row {
+interface DocumentCase {
   name: string;
   bytes: () => Buffer | Promise<Buffer>;
-  /** What mammoth reads and we do not, with the reason. */
-  leftOut?: readonly (readonly [word: string, reason: string])[];
+  /** Words that mammoth reads and we do not, with the reason. */
+  omitted?: readonly (readonly [word: string, reason: string])[];
 }
 
-const ROWS: readonly Row[] = [
+const DOCUMENTS: readonly DocumentCase[] = [
   {
     name: 'report.docx',
     bytes: () => fixture('report.docx'),
-    leftOut: [['text.hidden', 'hidden text is no text of the document']],
+    omitted: [['text.hidden', 'hidden text is not text of the document']],
   },
   {
     name: 'report.docm',
     bytes: () => fixture('report.docm'),
-    leftOut: [['text.hidden', 'hidden text is no text of the document']],
+    omitted: [['text.hidden', 'hidden text is not text of the document']],
   },
-  { name: 'a document made in code', bytes: () => docx(CONTENT) },
-  { name: 'the same with macros', bytes: () => docx(CONTENT, { macros: true }) },
-  { name: 'a reviewed document', bytes: reviewedDocx },
-  ...Array.from({ length: 40 }, (_, seed) => ({ name: `varied document ${seed}`, bytes: () => variedDocx(seed) })),
+  { name: 'a generated document', bytes: () => docx(CONTENT) },
+  { name: 'a generated document with macros', bytes: () => docx(CONTENT, { macros: true }) },
+  { name: 'a document with tracked changes', bytes: reviewedDocx },
+  ...Array.from({ length: 40 }, (_, seed) => ({ name: `random document ${seed}`, bytes: () => randomDocx(seed) })),
 ];
 
-for (const { name, bytes, leftOut = [] } of ROWS)
-  test(`mammoth and we agree on ${name}`, async () => {
+for (const { name, bytes, omitted = [] } of DOCUMENTS)
+  test(`the Markdown of ${name} has the words and the outline that mammoth reads`, async () => {
     const file = await bytes();
     const theirs = await mammothHtml(file);
-    const ours = htmlOf(await officeMarkdown(file, 'a.docx'));
+    const ours = markdownToHtml(await officeMarkdown(file, 'a.docx'));
     const words = wordsOf(theirs);
-    assert.ok(words.length >= 9, 'mammoth read the document');
-    for (const [word, reason] of leftOut)
-      assert.ok(words.includes(word), `mammoth no longer reads "${word}": drop the row (${reason})`);
-    const shared = words.map((word) => (leftOut.some(([left]) => left === word) ? word.replace('hidden', '') : word));
-    assert.equal(firstMissing(shared, wordsOf(ours)), undefined);
+    assert.ok(words.length >= 9, 'mammoth must read the document');
+    for (const [word, reason] of omitted)
+      assert.ok(words.includes(word), `mammoth no longer reads "${word}": remove the entry (${reason})`);
+    const shared = words.map((word) => (omitted.some(([one]) => one === word) ? word.replace('hidden', '') : word));
+    assert.equal(findMissingWord(shared, wordsOf(ours)), undefined);
     assert.deepEqual(outlineOf(ours), outlineOf(theirs));
   });
 
-test('a word lost, moved or doubled is noticed', () => {
+test('the comparison finds a missing, a moved and a duplicate word', () => {
   const ours = ['one', 'two', 'three'];
-  assert.equal(firstMissing(['one', 'three'], ours), undefined);
-  assert.equal(firstMissing(['three', 'one'], ours), '"one" after "three"');
-  assert.equal(firstMissing(['one', 'one'], ours), '"one" after "one"');
-  assert.equal(firstMissing(['four'], ours), '"four" after ""');
+  assert.equal(findMissingWord(['one', 'three'], ours), undefined);
+  assert.equal(findMissingWord(['three', 'one'], ours), '"one" after "three"');
+  assert.equal(findMissingWord(['one', 'one'], ours), '"one" after "one"');
+  assert.equal(findMissingWord(['four'], ours), '"four" after ""');
 });

@@ -1,12 +1,12 @@
-// Holds our Markdown writer to turndown's: both texts, read back by a third parser, must say the same, save where a row says why not.
+// Tests that our Markdown and turndown's have the same meaning when a third parser reads them, except for listed differences.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gfm } from '@truto/turndown-plugin-gfm';
 import TurndownService from 'turndown';
 import { toMarkdown } from '#shared/document/markdown.ts';
 import { parseHtml } from '#shared/document/tree.ts';
-import { DIFFERENT, SAME } from './constructs.rows.ts';
-import { htmlOf, meaningOf } from './meaning.ts';
+import { markdownToHtml, normalizeHtml } from './html-comparison.ts';
+import { DIFFERENT, SAME } from './html-constructs.ts';
 
 const turndown = new TurndownService({
   headingStyle: 'atx',
@@ -16,19 +16,22 @@ const turndown = new TurndownService({
 });
 turndown.use(gfm);
 
-const ours = (html: string) => meaningOf(htmlOf(toMarkdown(parseHtml(html).body.children, { webpage: false })));
-const theirs = (html: string) => meaningOf(htmlOf(turndown.turndown(html)));
+const meaningOfOurs = (html: string) =>
+  normalizeHtml(markdownToHtml(toMarkdown(parseHtml(html).body.children, { webpage: false })));
+const meaningOfTurndown = (html: string) => normalizeHtml(markdownToHtml(turndown.turndown(html)));
 
 for (const [name, html] of SAME)
-  test(`turndown and we say the same: ${name}`, () => assert.equal(ours(html), theirs(html)));
+  test(`the Markdown of ${name} means the same as turndown's`, () =>
+    assert.equal(meaningOfOurs(html), meaningOfTurndown(html)));
 
 for (const { name, html, means, reason } of DIFFERENT)
-  test(`we differ from turndown: ${name}`, () => {
-    assert.equal(ours(html), meaningOf(means), reason);
-    assert.notEqual(theirs(html), meaningOf(means), 'turndown says the same now: move the row');
+  test(`the Markdown of ${name} keeps a meaning that turndown's does not`, () => {
+    assert.equal(meaningOfOurs(html), normalizeHtml(means), reason);
+    assert.notEqual(meaningOfTurndown(html), normalizeHtml(means), 'turndown writes the same now: move it to SAME');
   });
 
-const TOLD_APART: readonly (readonly [string, string])[] = [
+/** Pairs of Markdown texts with different meanings. */
+const DISTINCT: readonly (readonly [string, string])[] = [
   ['a', 'b'],
   ['**a**', '*a*'],
   ['# a', '## a'],
@@ -44,6 +47,6 @@ const TOLD_APART: readonly (readonly [string, string])[] = [
   ['```ts\na\n```', '```js\na\n```'],
   ['\\# a', '# a'],
 ];
-for (const [left, right] of TOLD_APART)
-  test(`the normal form tells ${JSON.stringify(left)} from ${JSON.stringify(right)}`, () =>
-    assert.notEqual(meaningOf(htmlOf(left)), meaningOf(htmlOf(right))));
+for (const [left, right] of DISTINCT)
+  test(`the normal forms of ${JSON.stringify(left)} and ${JSON.stringify(right)} differ`, () =>
+    assert.notEqual(normalizeHtml(markdownToHtml(left)), normalizeHtml(markdownToHtml(right))));

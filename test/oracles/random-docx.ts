@@ -1,4 +1,4 @@
-// Makes Word files of many shapes from a seed, so that two readers meet combinations that nobody thought of.
+// Generates random Word files from a seed, to compare two readers on unusual combinations of elements.
 import { escapeXml, HEAD, packageOf, relations } from '#test/harness/documents/ooxml.ts';
 
 const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
@@ -8,8 +8,8 @@ const VOCABULARY =
     ' ',
   );
 
-/** A generator of whole numbers below `limit`, the same for the same seed (a linear congruential one: Numerical Recipes, 7.1). */
-function numbers(seed: number): (limit: number) => number {
+/** A linear congruential generator of integers below `limit` (Numerical Recipes, 7.1). */
+function createRandom(seed: number): (limit: number) => number {
   let state = (seed * 2_654_435_761 + 12_345) >>> 0;
   return (limit) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -17,68 +17,68 @@ function numbers(seed: number): (limit: number) => number {
   };
 }
 
-const TOGGLES = ['<w:b/>', '<w:i/>', '<w:strike/>', '<w:vertAlign w:val="superscript"/>', '<w:b w:val="0"/>', ''];
+const RUN_FORMATS = ['<w:b/>', '<w:i/>', '<w:strike/>', '<w:vertAlign w:val="superscript"/>', '<w:b w:val="0"/>', ''];
 
 class Writer {
-  readonly #pick: (limit: number) => number;
-  /** Counts up in every text, so that each one is unlike the others. */
+  readonly #random: (limit: number) => number;
+  /** Number of the next text. It makes each text unique. */
   #count = 0;
 
   constructor(seed: number) {
-    this.#pick = numbers(seed);
+    this.#random = createRandom(seed);
   }
 
   #text(words: number): string {
-    const picked = Array.from({ length: words }, () => VOCABULARY[this.#pick(VOCABULARY.length)] ?? '');
+    const picked = Array.from({ length: words }, () => VOCABULARY[this.#random(VOCABULARY.length)] ?? '');
     return `w${this.#count++} ${picked.join(' ')}`;
   }
 
-  /** Runs of one paragraph; a word may be cut between two runs, as Word does it. */
+  /** Runs of one paragraph. A word may be split between two runs, as in files that Word writes. */
   #runs(words: number): string {
     const text = this.#text(words);
-    const cut = this.#pick(text.length);
+    const cut = this.#random(text.length);
     return [text.slice(0, cut), text.slice(cut)]
       .filter((piece) => piece !== '')
       .map((piece) => {
-        const format = this.#pick(3) === 0 ? `<w:rPr>${TOGGLES[this.#pick(TOGGLES.length)]}</w:rPr>` : '';
+        const format = this.#random(3) === 0 ? `<w:rPr>${RUN_FORMATS[this.#random(RUN_FORMATS.length)]}</w:rPr>` : '';
         return `<w:r>${format}<w:t xml:space="preserve">${escapeXml(piece)}</w:t></w:r>`;
       })
       .join('');
   }
 
-  #paragraph(properties = '', words = 2 + this.#pick(9)): string {
+  #paragraph(properties = '', words = 2 + this.#random(9)): string {
     return `<w:p>${properties === '' ? '' : `<w:pPr>${properties}</w:pPr>`}${this.#runs(words)}</w:p>`;
   }
 
   #list(): string {
-    const list = 1 + this.#pick(2);
+    const list = 1 + this.#random(2);
     let level = 0;
-    return Array.from({ length: 2 + this.#pick(5) }, (_, index) => {
-      level = index === 0 ? 0 : Math.min(this.#pick(level + 2), 2);
+    return Array.from({ length: 2 + this.#random(5) }, (_, index) => {
+      level = index === 0 ? 0 : Math.min(this.#random(level + 2), 2);
       return this.#paragraph(`<w:numPr><w:ilvl w:val="${level}"/><w:numId w:val="${list}"/></w:numPr>`);
     }).join('');
   }
 
   #table(): string {
-    const columns = 2 + this.#pick(3);
-    const cell = (properties = '') => `<w:tc>${properties}${this.#paragraph('', 1 + this.#pick(3))}</w:tc>`;
-    const rows = Array.from({ length: 1 + this.#pick(4) }, () => {
-      const merged = columns > 2 && this.#pick(4) === 0;
+    const columns = 2 + this.#random(3);
+    const cell = (properties = '') => `<w:tc>${properties}${this.#paragraph('', 1 + this.#random(3))}</w:tc>`;
+    const rows = Array.from({ length: 1 + this.#random(4) }, () => {
+      const merged = columns > 2 && this.#random(4) === 0;
       const cells = Array.from({ length: merged ? columns - 2 : columns }, () => cell()).join('');
       return `<w:tr>${merged ? cell('<w:tcPr><w:gridSpan w:val="2"/></w:tcPr>') : ''}${cells}</w:tr>`;
     });
     return `<w:tbl>${rows.join('')}</w:tbl>`;
   }
 
-  #reviewed(): string {
+  #trackedChanges(): string {
     const run = (tag: string) => `<w:r><w:${tag} xml:space="preserve"> ${escapeXml(this.#text(2))} </w:${tag}></w:r>`;
     return `<w:p>${run('t')}<w:ins w:id="1" w:author="A">${run('t')}</w:ins><w:del w:id="2" w:author="A">${run('delText')}</w:del><w:sdt><w:sdtContent>${run('t')}</w:sdtContent></w:sdt><w:smartTag>${run('t')}</w:smartTag></w:p>`;
   }
 
   block(): string {
-    switch (this.#pick(7)) {
+    switch (this.#random(7)) {
       case 0:
-        return this.#paragraph(`<w:pStyle w:val="Heading${1 + this.#pick(6)}"/>`);
+        return this.#paragraph(`<w:pStyle w:val="Heading${1 + this.#random(6)}"/>`);
       case 1:
         return this.#list() + this.#paragraph();
       case 2:
@@ -86,7 +86,7 @@ class Writer {
       case 3:
         return this.#paragraph('<w:pStyle w:val="Quote"/>') + this.#paragraph();
       case 4:
-        return this.#reviewed();
+        return this.#trackedChanges();
       default:
         return this.#paragraph();
     }
@@ -112,8 +112,8 @@ const STYLES = `${HEAD}<w:styles xmlns:w="${WORD}">${[
   )
   .join('')}</w:styles>`;
 
-/** A .docx of twelve blocks: headings, paragraphs of mixed runs, nested lists, tables with merged cells, quotes, tracked changes, wrapped runs. */
-export function variedDocx(seed: number): Buffer {
+/** A .docx of twelve random blocks: headings, paragraphs, nested lists, tables with merged cells, quotes, tracked changes. */
+export function randomDocx(seed: number): Buffer {
   const writer = new Writer(seed);
   const body = Array.from({ length: 12 }, () => writer.block()).join('');
   return packageOf(

@@ -1,4 +1,4 @@
-// Reads Markdown and HTML with parsers that are not ours (marked, cheerio) into words, structure and a normal form, so that two writers can be compared by what they say.
+// Reads Markdown and HTML with other parsers (marked, cheerio) into words, structure and a normal form, so that tests can compare two writers.
 import * as cheerio from 'cheerio';
 import type { AnyNode, Element } from 'domhandler';
 import { marked } from 'marked';
@@ -6,27 +6,28 @@ import { marked } from 'marked';
 type Tree = cheerio.CheerioAPI;
 
 const isElement = (node: AnyNode): node is Element => node.type === 'tag';
-const squeeze = (text: string) => text.replace(/[\s\u00a0]+/g, ' ').trim();
+const collapseSpaces = (text: string) => text.replace(/[\s\u00a0]+/g, ' ').trim();
 
-/** Elements that only mark text; every other one stands on a line of its own. */
+/** Inline elements. All others separate words. */
 const INLINE = new Set(
   'a abbr b bdi bdo cite code del dfn em font i img input ins kbd label mark q s samp small span strike strong sub sup u var'.split(
     ' ',
   ),
 );
-/** Names that mean the same. */
-const SAME: Readonly<Record<string, string>> = { b: 'strong', i: 'em', s: 'del', strike: 'del' };
-/** Elements that say nothing here: what is in them counts, not that it is in them. */
+/** Element names with the same meaning. */
+const SYNONYMS: Readonly<Record<string, string>> = { b: 'strong', i: 'em', s: 'del', strike: 'del' };
+/** Elements without a meaning of their own. Only their content is compared. */
 const TRANSPARENT = new Set(['div', 'section', 'article', 'main', 'span', 'thead', 'tbody', 'tfoot', 'label', 'body']);
-const TOLD: readonly string[] = ['href', 'src', 'alt', 'title', 'colspan', 'rowspan', 'align', 'checked'];
+/** Attributes that are compared. */
+const ATTRIBUTES: readonly string[] = ['href', 'src', 'alt', 'title', 'colspan', 'rowspan', 'align', 'checked'];
 
-/** GitHub-flavoured Markdown as HTML. Footnote marks, which marked does not know, stand for nothing; their notes are paragraphs. */
-export function htmlOf(markdown: string): string {
+/** Converts GitHub Flavored Markdown to HTML. marked does not know footnotes: references are removed, notes become paragraphs. */
+export function markdownToHtml(markdown: string): string {
   const plain = markdown.replace(/^\[\^\d+\]: /gm, '').replace(/\[\^\d+\]/g, '');
   return marked.parse(plain, { async: false, gfm: true });
 }
 
-/** The text of a node: blocks, cells and breaks part words, inline elements do not. */
+/** The text of nodes. Inline elements do not separate words, all others do. */
 function textOf(nodes: readonly AnyNode[]): string {
   return nodes
     .map((node) => {
@@ -38,26 +39,26 @@ function textOf(nodes: readonly AnyNode[]): string {
     .join('');
 }
 
-/** The words (runs of anything but blanks) of an HTML text, in order. */
+/** The words of an HTML text in order. A word is a run of characters other than spaces. */
 export function wordsOf(html: string): string[] {
-  return squeeze(textOf(cheerio.load(html, null, false).root().contents().toArray()))
+  return collapseSpaces(textOf(cheerio.load(html, null, false).root().contents().toArray()))
     .split(' ')
     .filter((word) => word !== '');
 }
 
-export interface Outline {
-  /** `2 Name of the part`. */
+interface Outline {
+  /** Level and text: `2 Name of the section`. */
   headings: string[];
-  /** `1 ol First thing`: depth, kind of list, text without the lists inside. */
+  /** Depth, list element and text without inner lists: `1 ol First item`. */
   items: string[];
-  /** The cells of each row, joined by ` | `. */
+  /** Texts of the cells of each row, joined by ` | `. */
   rows: string[];
 }
 
-/** Headings, list items and table rows of an HTML text, each in document order. */
+/** Headings, list items and table rows of an HTML text, in document order. */
 export function outlineOf(html: string): Outline {
   const $ = cheerio.load(html, null, false);
-  const text = (element: Element) => squeeze(textOf(element.children));
+  const text = (element: Element) => collapseSpaces(textOf(element.children));
   return {
     headings: $('h1, h2, h3, h4, h5, h6')
       .toArray()
@@ -67,7 +68,7 @@ export function outlineOf(html: string): Outline {
       .map((item) => {
         const lists = $(item).parents('ul, ol');
         const own = item.children.filter((child) => !isElement(child) || (child.name !== 'ul' && child.name !== 'ol'));
-        return `${lists.length} ${lists.get(0)?.name} ${squeeze(textOf(own))}`;
+        return `${lists.length} ${lists.get(0)?.name} ${collapseSpaces(textOf(own))}`;
       }),
     rows: $('tr')
       .toArray()
@@ -75,8 +76,8 @@ export function outlineOf(html: string): Outline {
   };
 }
 
-/** What an HTML text says, in one spelling: for comparing, not for showing. */
-export function meaningOf(html: string): string {
+/** A normal form of an HTML text: two texts with the same meaning have the same normal form. */
+export function normalizeHtml(html: string): string {
   const $ = cheerio.load(html, null, false);
   return write($, $.root().contents().toArray())
     .replaceAll('<em><strong>', '<strong><em>')
@@ -89,7 +90,7 @@ function write($: Tree, nodes: readonly AnyNode[]): string {
   return nodes
     .map((node) =>
       node.type === 'text'
-        ? escaped(node.data.replace(/[\s\u00a0]+/g, ' '))
+        ? escapeText(node.data.replace(/[\s\u00a0]+/g, ' '))
         : isElement(node)
           ? writeElement($, node)
           : '',
@@ -98,16 +99,16 @@ function write($: Tree, nodes: readonly AnyNode[]): string {
 }
 
 function writeElement($: Tree, element: Element): string {
-  const name = SAME[element.name] ?? element.name;
+  const name = SYNONYMS[element.name] ?? element.name;
   if (name === 'pre') return writeCode($, element);
   const inner = write($, element.children);
   if (TRANSPARENT.has(name)) return inner;
-  // A list item or cell of one paragraph is a tight one; a paragraph of nothing is none.
+  // A list item or cell with one paragraph equals one with bare text. Empty paragraphs are ignored.
   const parent = element.parent;
   if (name === 'p' && (inner.trim() === '' || (parent && isElement(parent as AnyNode) && isOnlyParagraph($, element))))
     return inner;
-  const attributes = TOLD.filter((told) => element.attribs[told] !== undefined && element.attribs[told] !== '1')
-    .map((told) => ` ${told}="${escaped(element.attribs[told] ?? '')}"`)
+  const attributes = ATTRIBUTES.filter((name) => element.attribs[name] !== undefined && element.attribs[name] !== '1')
+    .map((name) => ` ${name}="${escapeText(element.attribs[name] ?? '')}"`)
     .join('');
   const start = name === 'ol' && (element.attribs.start ?? '1') !== '1' ? ` start="${element.attribs.start}"` : '';
   return `<${name}${attributes}${start}>${inner}</${name}>`;
@@ -118,10 +119,10 @@ function isOnlyParagraph($: Tree, paragraph: Element): boolean {
   return parent.is('li, td, th') && parent.children('p').length === 1;
 }
 
-/** Preformatted text keeps its blanks; the language is what its class says. */
+/** Keeps the spaces of preformatted text and the language of its class. */
 function writeCode($: Tree, element: Element): string {
   const language = /language-(\S+)/.exec($(element).find('code').attr('class') ?? $(element).attr('class') ?? '')?.[1];
-  return `<pre${language === undefined ? '' : ` ${language}`}>${escaped($(element).text().trim()).replaceAll('\n', '&#10;').replaceAll(' ', '&#32;')}</pre>`;
+  return `<pre${language === undefined ? '' : ` ${language}`}>${escapeText($(element).text().trim()).replaceAll('\n', '&#10;').replaceAll(' ', '&#32;')}</pre>`;
 }
 
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');

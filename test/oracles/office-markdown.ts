@@ -1,4 +1,4 @@
-// Asks our own converters for Markdown the way a job does, for suites that hold it against what other packages read.
+// Converts an office file to Markdown without starting the product, so that tests can compare it with the output of other packages.
 import { convertOffice } from '#services/office/convert.ts';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
 import { renderRecord } from '#shared/document/render.ts';
@@ -13,17 +13,17 @@ const OPTIONS: RenderOptions = {
   pdf: { mode: 'auto', pages: false, blocks: false, pageMarkers: false },
 };
 
-export const context = (): JobContext => ({
+export const createJobContext = (): JobContext => ({
   requestId: 'request-1',
   signal: AbortSignal.timeout(60_000),
   deadline: Date.now() + 60_000,
   volatile: false,
-  call: () => Promise.reject(new Error('an oracle calls no other service')),
+  call: () => Promise.reject(new Error('an oracle test must not call another service')),
 });
 
-/** The whole Markdown of an office file, page furniture included. */
+/** The Markdown of an office file, with headers and footers. */
 export async function officeMarkdown(bytes: Uint8Array, fileName: string): Promise<string> {
   const extension = fileName.slice(fileName.lastIndexOf('.'));
-  const document = await convertOffice({ bytes, fileName, extension }, OPTIONS, context());
+  const document = await convertOffice({ bytes, fileName, extension }, OPTIONS, createJobContext());
   return renderRecord(document, OPTIONS).fields.markdown ?? '';
 }
