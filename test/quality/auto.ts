@@ -1,4 +1,4 @@
-// Asks mode auto for each page of the development files that mix text and scans, and holds its choice against the table of what a reader would take.
+// Compares the source that mode auto uses for each page with the expected source in auto-pages.ts.
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { ParseResponse } from '#shared/contract/response.ts';
@@ -9,7 +9,7 @@ import { AUTO_PAGES, type PageSource } from './auto-pages.ts';
 
 type Block = NonNullable<ParseResponse['data']['blocks']>[number];
 
-/** What a page of the answer was taken from. */
+/** The source that the product used for a page. */
 function sourceOf({ items }: Block): PageSource {
   const sources = new Set(items.filter((item) => item.content !== '').map((item) => item.source));
   if (sources.size === 0) return 'nothing';
@@ -17,13 +17,13 @@ function sourceOf({ items }: Block): PageSource {
   return sources.has('layout_ocr') ? 'pictures' : 'text';
 }
 
-const agrees = (found: PageSource | undefined, expected: PageSource): boolean =>
+const matches = (found: PageSource | undefined, expected: PageSource): boolean =>
   found === expected || (expected === 'text' && found === 'pictures');
 
-/** Prints every page whose source is not the expected one; the process fails where there is one. */
+/** Prints each page with an unexpected source, and sets the exit code to 1 if there is one. */
 export async function checkAutoPages(corpora: string, product: Pick<Product, 'url' | 'key'>): Promise<void> {
-  let right = 0;
-  let all = 0;
+  let correct = 0;
+  let total = 0;
   for (const [path, expected] of Object.entries(AUTO_PAGES)) {
     const bytes = readFileSync(join(corpora, path));
     const file = path.endsWith('.pdf') ? bytes : await wrapScan(bytes, extname(path));
@@ -36,12 +36,12 @@ export async function checkAutoPages(corpora: string, product: Pick<Product, 'ur
     const found = data.blocks?.map(sourceOf) ?? [];
     if (found.length !== expected.length) console.log(`${path}: ${found.length} pages, ${expected.length} expected`);
     expected.forEach((source, index) => {
-      all += 1;
-      if (agrees(found[index], source)) right += 1;
-      else console.log(`${path}, page ${index + 1}: ${found[index] ?? 'not there'}, expected ${source}`);
+      total += 1;
+      if (matches(found[index], source)) correct += 1;
+      else console.log(`${path}, page ${index + 1}: ${found[index] ?? 'missing'}, expected ${source}`);
     });
-    if (found.length > expected.length) all += found.length - expected.length;
+    if (found.length > expected.length) total += found.length - expected.length;
   }
-  console.log(`mode auto: ${right} of ${all} pages are taken from where a reader would`);
-  if (right < all) process.exitCode = 1;
+  console.log(`mode auto: ${correct} of ${total} pages are read from the expected source`);
+  if (correct < total) process.exitCode = 1;
 }

@@ -1,30 +1,30 @@
-// Runs the corpora's Python scripts with the packages they need, kept in a cache of their own and never in the system's Python.
+// Runs the Python scripts of the corpora in a virtual environment with the packages that they need.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** A run that cannot begin, with words for the person who started it. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+/** The run cannot start. The message says what to do. */
+export class SetupError extends Error {
+  override readonly name = 'SetupError';
 }
 
 export interface Shell {
   baseUrl: string;
-  has(program: string): boolean;
-  /** Runs a program and shows what it prints. @throws Error where it fails */
-  show(...command: [{ env: Record<string, string> } | string, ...string[]]): Promise<void>;
-  /** Runs a program and gives what it prints. @throws Error where it fails */
+  isInstalled(program: string): boolean;
+  /** Runs a program and prints its output. @throws Error if it fails */
+  run(...command: [string, ...string[]]): Promise<void>;
+  /** Runs a program. @returns its output @throws Error if it fails */
   read(...command: [string, ...string[]]): Promise<string>;
 }
 
-function start(command: readonly string[], env: Record<string, string>, show: boolean): Promise<string> {
+function start(command: readonly string[], env: Record<string, string>, print: boolean): Promise<string> {
   const [program, ...args] = command;
   return new Promise((resolve, reject) => {
     const child = spawn(program ?? '', args, {
       env: { ...process.env, ...env },
-      stdio: ['ignore', show ? 'inherit' : 'pipe', 'inherit'],
+      stdio: ['ignore', print ? 'inherit' : 'pipe', 'inherit'],
     });
     let text = '';
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -32,33 +32,28 @@ function start(command: readonly string[], env: Record<string, string>, show: bo
     });
     child.once('error', reject);
     child.once('close', (code) =>
-      code === 0 ? resolve(text) : reject(new Error(`${program} ${args[0] ?? ''} ended with ${code}`)),
+      code === 0 ? resolve(text) : reject(new Error(`${program} ${args[0] ?? ''} exited with ${code}`)),
     );
   });
 }
 
-/** A shell whose programs find the product by `BASE_URL` and `API_KEY`. */
-export function makeShell(product: { BASE_URL: string; API_KEY: string }): Shell {
+/** Creates a shell whose programs get `BASE_URL` and `API_KEY` of the product. */
+export function createShell(product: { BASE_URL: string; API_KEY: string }): Shell {
   return {
     baseUrl: product.BASE_URL,
-    has: (program) => spawnSync(program, ['-v'], { stdio: 'ignore' }).error === undefined,
-    show: async (first, ...rest) => {
-      const [env, command] = typeof first === 'string' ? [{}, [first, ...rest]] : [first.env, rest];
-      await start(command, { ...product, ...env }, true);
-    },
+    isInstalled: (program) => spawnSync(program, ['-v'], { stdio: 'ignore' }).error === undefined,
+    run: async (...command) => void (await start(command, product, true)),
     read: (...command) => start(command, product, false),
   };
 }
 
 /**
- * A Python with these PyPI packages, in a virtual environment that is made once.
- * @throws Refusal where there is no python3, or its packages cannot be installed.
+ * Path of a Python with these PyPI packages, in a virtual environment in the user's cache folder.
+ * @throws SetupError if there is no python3, or if the packages cannot be installed
  */
 export async function pythonWith(packages: readonly string[]): Promise<string> {
   if (spawnSync('python3', ['--version']).status !== 0)
-    throw new Refusal(
-      'The corpora score with Python scripts, and there is no python3 here: apt-get install python3 python3-venv.',
-    );
+    throw new SetupError('The scripts of the corpora need python3. Install it: apt-get install python3 python3-venv.');
   const id = createHash('sha256')
     .update([...packages].sort().join(' '))
     .digest('hex')
@@ -67,14 +62,14 @@ export async function pythonWith(packages: readonly string[]): Promise<string> {
   const python = join(folder, 'bin/python3');
   const complete = join(folder, 'complete');
   if (existsSync(complete)) return python;
-  console.error(`making a Python environment with ${packages.join(', ')}`);
+  console.error(`creating a Python environment with ${packages.join(', ')}`);
   try {
     await start(['python3', '-m', 'venv', '--clear', folder], {}, false);
     await start([python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages], {}, false);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
-    throw new Refusal(
-      `The Python packages ${packages.join(', ')} could not be installed (${error instanceof Error ? error.message : error}); on Debian a virtual environment needs python3-venv.`,
+    throw new SetupError(
+      `The Python packages ${packages.join(', ')} could not be installed (${error instanceof Error ? error.message : error}). On Debian, install python3-venv first.`,
     );
   }
   writeFileSync(complete, '');
