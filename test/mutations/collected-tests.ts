@@ -1,4 +1,4 @@
-// Stands in for node:test while mutants are tried: keeps the tests, so that one process runs each of them again and again.
+// Replaces node:test during mutation testing and collects the tests, so that one process can run each of them many times.
 export interface CollectedTest {
   name: string;
   run(): unknown;

@@ -1,24 +1,24 @@
-// Finds the conditions of a source file and makes each of them one that can be switched off while the code runs, so that a test can be asked whether it notices.
+// Inserts mutants into a source file: changes of conditions, filters and constants that can be activated at run time.
 import { stripTypeScriptTypes } from 'node:module';
 import type { AnyNode, Expression } from 'acorn';
 import { parse } from 'acorn';
 import { ancestor } from 'acorn-walk';
 
-/** One small change of the code. */
+/** One change of the code. */
 export interface Mutant {
-  /** Unique over all files of a run: what the guard in the code asks for. */
+  /** Unique over all files of a run. */
   id: number;
   file: string;
-  /** From 1. */
+  /** 1-based. */
   line: number;
-  /** What becomes of it. */
+  /** The new value: `true`, `false`, `everything`, `*1.5` or `*0.67`. */
   change: string;
-  /** The code that it changes. */
+  /** The code that is changed. */
   code: string;
 }
 
-export interface MutatedFile {
-  /** JavaScript in which `mutant(id)`, a function that must be global, tells whether a mutant is switched on. */
+interface MutatedFile {
+  /** JavaScript that calls the global function `isMutantActive(id)` for each mutant. */
   source: string;
   mutants: Mutant[];
 }
@@ -31,14 +31,14 @@ interface Insertion {
   id: number;
 }
 
-const CODE_SHOWN = 110;
+const MAX_CODE_LENGTH = 110;
 
 /**
- * The mutants of a file: each operand of `&&` and `||` left out, each condition never (and, of a choice, always) true,
- * each filter letting everything through; with `constants`, each number that stands by its name at the head of the
- * file half as large again, and two thirds as large. What runs while the file is loaded stays as it is.
+ * Creates the mutants of a file: each operand of `&&` and `||` is removed, each condition is false (in a conditional expression also
+ * true), each filter keeps everything. With `constants`, each named number at the top of the file is multiplied by 1.5 and by 0.67.
+ * Code that runs while the file is loaded is not changed.
  */
-export function mutate(file: string, text: string, firstId: number, constants = false): MutatedFile {
+export function createMutants(file: string, text: string, firstId: number, constants = false): MutatedFile {
   const stripped = stripTypeScriptTypes(text, { mode: 'strip' });
   const program = parse(stripped, { ecmaVersion: 'latest', sourceType: 'module', locations: true });
   const numbers = new Set<string>();
@@ -52,44 +52,45 @@ export function mutate(file: string, text: string, firstId: number, constants = 
   const insertions: Insertion[] = [];
   const add = (node: AnyNode, change: string, before: (id: number) => string, after: string): void => {
     const id = firstId + mutants.length;
-    const code = stripped.slice(node.start, node.end).replace(/\s+/g, ' ').slice(0, CODE_SHOWN);
+    const code = stripped.slice(node.start, node.end).replace(/\s+/g, ' ').slice(0, MAX_CODE_LENGTH);
     mutants.push({ id, file, line: node.loc?.start.line ?? 0, change, code });
     const length = node.end - node.start;
     insertions.push({ at: node.start, text: before(id), opens: true, length, id });
     insertions.push({ at: node.end, text: after, opens: false, length, id });
   };
-  const become = (node: AnyNode, value: 'true' | 'false'): void =>
-    add(node, value, (id) => `(mutant(${id})?${value}:(`, '))');
+  const replaceWith = (node: AnyNode, value: 'true' | 'false'): void =>
+    add(node, value, (id) => `(isMutantActive(${id})?${value}:(`, '))');
 
   ancestor(program, {
     LogicalExpression(node, _state, ancestors) {
-      // `size || 10` chooses a value and no way.
+      // `size || 10` is a default value, not a condition.
       if (node.operator === '??' || node.right.type === 'Literal' || !insideFunction(ancestors)) return;
       for (const side of [node.left, node.right])
-        if (!isLogical(side, node.operator)) become(side, node.operator === '&&' ? 'true' : 'false');
+        if (!isLogical(side, node.operator)) replaceWith(side, node.operator === '&&' ? 'true' : 'false');
     },
     IfStatement(node, _state, ancestors) {
-      // Whoever misses one operand of an `||` misses it whole.
-      if (insideFunction(ancestors) && !isLogical(node.test, '||')) become(node.test, 'false');
+      // An `||` is covered by the mutants of its operands.
+      if (insideFunction(ancestors) && !isLogical(node.test, '||')) replaceWith(node.test, 'false');
     },
     ConditionalExpression(node, _state, ancestors) {
       if (!insideFunction(ancestors)) return;
-      become(node.test, 'true');
-      become(node.test, 'false');
+      replaceWith(node.test, 'true');
+      replaceWith(node.test, 'false');
     },
     CallExpression(node, _state, ancestors) {
-      const [chosen] = node.arguments;
+      const [predicate] = node.arguments;
       const callee = node.callee;
-      if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier' || !chosen) return;
+      if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier' || !predicate) return;
       if (callee.property.name !== 'filter' || !insideFunction(ancestors)) return;
-      add(chosen, 'everything', (id) => `(mutant(${id})?()=>true:(`, '))');
+      add(predicate, 'everything', (id) => `(isMutantActive(${id})?()=>true:(`, '))');
     },
     Identifier(node, _state, ancestors) {
       if (!constants || !numbers.has(node.name) || !insideFunction(ancestors)) return;
-      for (const factor of ['*1.5', '*0.67']) add(node, factor, (id) => `(mutant(${id})?${node.name}${factor}:`, ')');
+      for (const factor of ['*1.5', '*0.67'])
+        add(node, factor, (id) => `(isMutantActive(${id})?${node.name}${factor}:`, ')');
     },
   });
-  return { source: insert(stripped, insertions), mutants };
+  return { source: applyInsertions(stripped, insertions), mutants };
 }
 
 const isLogical = (node: Expression, operator: string): boolean =>
@@ -98,8 +99,8 @@ const isLogical = (node: Expression, operator: string): boolean =>
 const insideFunction = (ancestors: readonly AnyNode[]): boolean =>
   ancestors.some((node) => node.type.includes('Function'));
 
-/** At one place what ends goes before what begins, the inner of what ends first and the outer of what begins. */
-function insert(text: string, insertions: Insertion[]): string {
+/** At one position, closing text comes before opening text. Inner mutants close first, outer mutants open first. */
+function applyInsertions(text: string, insertions: Insertion[]): string {
   insertions.sort((a, b) => {
     if (a.at !== b.at) return a.at - b.at;
     if (a.opens !== b.opens) return a.opens ? 1 : -1;

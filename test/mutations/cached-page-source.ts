@@ -1,18 +1,18 @@
-// Stands before the PDF engines while mutants are tried: what an engine read of a file is kept, since only what is made of it changes.
+// Caches what a PDF engine reads from a file during mutation testing, because mutants change only the layout code.
 import { openPageSource as open } from '#services/pdf/source/open-page-source.ts';
 import type { PageContent } from '#services/pdf/source/page-model.ts';
 import type { PageSource } from '#services/pdf/source/page-source.ts';
 
-const read = new WeakMap<Uint8Array, Promise<PageSource>>();
+const sources = new WeakMap<Uint8Array, Promise<PageSource>>();
 
 export function openPageSource(...args: Parameters<typeof open>): Promise<PageSource> {
   const [bytes] = args;
-  const source = read.get(bytes) ?? open(...args).then(recorded);
-  read.set(bytes, source);
+  const source = sources.get(bytes) ?? open(...args).then(withCache);
+  sources.set(bytes, source);
   return source;
 }
 
-function recorded(source: PageSource): PageSource {
+function withCache(source: PageSource): PageSource {
   const outline = source.outline();
   outline.catch(() => undefined);
   const pages = new Map<number, Promise<PageContent>>();
@@ -27,7 +27,7 @@ function recorded(source: PageSource): PageSource {
       return page;
     },
     renderGrey: (index, dpi) => source.renderGrey(index, dpi),
-    // The next trial reads on.
+    // Stays open, because later runs read from it.
     close: async () => undefined,
   };
 }
