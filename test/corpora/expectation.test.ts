@@ -1,4 +1,4 @@
-// Holds the sweep's judgement itself, since a sweep that lets everything pass would never be noticed.
+// Tests the checks of the sweep, because a sweep that accepts every response would always pass.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,8 +7,8 @@ import { after, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import { PDFDocument } from 'pdf-lib';
 import type { Answer } from '../harness/client.ts';
-import { expectationOf, judge, type Outcome } from './expectation.ts';
-import { wrapScan } from './scan.ts';
+import { checkAnswer, expectationOf, type Outcome } from './expectation.ts';
+import { wrapScan } from './scan-pdf.ts';
 import { listInputs, quantile } from './sweep.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sweep-'));
@@ -33,9 +33,9 @@ const metadata = {
 };
 const ok = (markdown: string, warning?: string) =>
   answer(200, { success: true, data: { markdown, metadata, ...(warning ? { warning } : {}) } });
-const refused = (status: number, code: string) => answer(status, { success: false, error: 'It is so.', code });
+const rejected = (status: number, code: string) => answer(status, { success: false, error: 'A message.', code });
 
-const rows: [Answer, Outcome, string][] = [
+const CHECKS: [Answer, Outcome, string][] = [
   [ok('Hello'), 'text', 'text'],
   [ok('  '), 'text', 'failed'],
   [ok('', 'No text.'), 'text', 'failed'],
@@ -43,26 +43,26 @@ const rows: [Answer, Outcome, string][] = [
   [ok(''), 'textOrEmpty', 'failed'],
   [ok(''), 'either', 'failed'],
   [ok('Hello'), 'encrypted', 'failed'],
-  [ok('Hello'), 'refused', 'failed'],
+  [ok('Hello'), 'rejected', 'failed'],
   [ok('the secret'), 'either', 'failed'],
-  [refused(422, 'DOCUMENT_CORRUPT'), 'either', 'refused'],
-  [refused(422, 'DOCUMENT_CORRUPT'), 'text', 'failed'],
-  [refused(422, 'DOCUMENT_CORRUPT'), 'textOrEmpty', 'failed'],
-  [refused(422, 'DOCUMENT_CORRUPT'), 'encrypted', 'failed'],
-  [refused(422, 'DOCUMENT_ENCRYPTED'), 'encrypted', 'refused'],
-  [refused(400, 'BAD_REQUEST'), 'refused', 'refused'],
-  [refused(408, 'REQUEST_TIMEOUT'), 'either', 'failed'],
-  [refused(500, 'UNKNOWN_ERROR'), 'either', 'failed'],
+  [rejected(422, 'DOCUMENT_CORRUPT'), 'either', 'rejected'],
+  [rejected(422, 'DOCUMENT_CORRUPT'), 'text', 'failed'],
+  [rejected(422, 'DOCUMENT_CORRUPT'), 'textOrEmpty', 'failed'],
+  [rejected(422, 'DOCUMENT_CORRUPT'), 'encrypted', 'failed'],
+  [rejected(422, 'DOCUMENT_ENCRYPTED'), 'encrypted', 'rejected'],
+  [rejected(400, 'BAD_REQUEST'), 'rejected', 'rejected'],
+  [rejected(408, 'REQUEST_TIMEOUT'), 'either', 'failed'],
+  [rejected(500, 'UNKNOWN_ERROR'), 'either', 'failed'],
   [answer(422, { error: 'no code' }), 'either', 'failed'],
   [answer(200, { success: true, data: { markdown: 'no metadata' } }), 'text', 'failed'],
 ];
 
-for (const [given, outcome, verdict] of rows)
-  test(`${given.status} ${given.text.slice(0, 60)} against ${outcome} is ${verdict}`, () => {
-    assert.equal(judge(given, { outcome, forbid: ['secret'] }).kind, verdict);
+for (const [given, outcome, kind] of CHECKS)
+  test(`reports ${kind} for a ${given.status} ${given.text.slice(0, 60)} when ${outcome} is expected`, () => {
+    assert.equal(checkAnswer(given, { outcome, forbid: ['secret'] }).kind, kind);
   });
 
-test('expectations come from the truth beside the files', () => {
+test('reads expectations from expect.jsonl and list.json, and expects text without them', () => {
   for (const name of ['office/files', 'pdf/pdf', 'plain/pdf', 'plain/truth'])
     mkdirSync(join(folder, name), { recursive: true });
   const line = (file: string, kind: string, expect: string) =>
@@ -81,7 +81,7 @@ test('expectations come from the truth beside the files', () => {
   const outcome = (path: string) => expectationOf(join(folder, path)).outcome;
   assert.deepEqual(
     ['a.doc', 'b.csv', 'c.xls'].map((name) => outcome(`office/files/${name}`)),
-    ['encrypted', 'text', 'refused'],
+    ['encrypted', 'text', 'rejected'],
   );
   assert.deepEqual(
     ['a.pdf', 'b.pdf', 'c.pdf'].map((name) => outcome(`pdf/pdf/${name}`)),
@@ -90,7 +90,7 @@ test('expectations come from the truth beside the files', () => {
   assert.equal(outcome('plain/pdf/x.pdf'), 'text');
 });
 
-test('truths, notes and unknown kinds are no inputs', () => {
+test('lists files with known extensions only, and no files of truth folders', () => {
   mkdirSync(join(folder, 'inputs/truth'), { recursive: true });
   for (const name of ['b.PDF', 'a.docx', 'scan.tif', 'notes.md', 'truth/a.html'])
     writeFileSync(join(folder, 'inputs', name), '');
@@ -101,7 +101,7 @@ test('truths, notes and unknown kinds are no inputs', () => {
   assert.deepEqual([quantile([1, 2, 3, 4], 0.5), quantile([1], 0.95), quantile([], 0.5)], [3, 1, 0]);
 });
 
-test('a page image becomes a page of its own size', async () => {
+test('wraps a TIFF or PNG into a PDF page of its physical size', async () => {
   const tiff = Buffer.alloc(8 + 2 + 9 * 12 + 4 + 8 + 4);
   tiff.write('II*\0', 'latin1');
   tiff.writeUInt32LE(8, 4);
@@ -133,17 +133,17 @@ test('a page image becomes a page of its own size', async () => {
   await assert.rejects(wrapScan(Buffer.from('II*\0\x08\0\0\0\0\0'), '.tif'), /group 4/);
 
   const chunk = (type: string, data: Buffer) => {
-    const head = Buffer.alloc(8);
-    head.writeUInt32BE(data.length);
-    head.write(type, 4, 'latin1');
-    return Buffer.concat([head, data, Buffer.alloc(4)]);
+    const header = Buffer.alloc(8);
+    header.writeUInt32BE(data.length);
+    header.write(type, 4, 'latin1');
+    return Buffer.concat([header, data, Buffer.alloc(4)]);
   };
   const size = Buffer.from([0, 0, 0, 4, 0, 0, 0, 2, 8, 0, 0, 0, 0]);
-  const dots = Buffer.from([0, 0, 0x1e, 0xc2, 0, 0, 0x1e, 0xc2, 1]);
+  const resolution = Buffer.from([0, 0, 0x1e, 0xc2, 0, 0, 0x1e, 0xc2, 1]);
   const png = Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     chunk('IHDR', size),
-    chunk('pHYs', dots),
+    chunk('pHYs', resolution),
     chunk('IDAT', deflateSync(Buffer.alloc(10))),
     chunk('IEND', Buffer.alloc(0)),
   ]);

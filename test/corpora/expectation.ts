@@ -1,18 +1,18 @@
-// What each corpus file must be answered with, read from the truth that lies beside it; no file's outcome is decided here by its name.
+// Reads the expected outcome of each corpus file from the truth next to it, and checks a response against it.
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Answer, type ErrorBody, errorBody, successData } from '../harness/client.ts';
 
 /**
- * `text`: 200 with Markdown. `textOrEmpty`: 200, and where the Markdown is empty a `warning` says why. `encrypted`: 422 DOCUMENT_ENCRYPTED.
- * `refused`: a clear 4xx about the document. `either`: a 200 of any kind, or a clear 4xx.
+ * `text`: 200 with Markdown. `textOrEmpty`: 200, with a `warning` if the Markdown is empty. `encrypted`: 422 DOCUMENT_ENCRYPTED.
+ * `rejected`: a 4xx about the document. `either`: a 200, or a 4xx about the document.
  */
-export type Outcome = 'text' | 'textOrEmpty' | 'encrypted' | 'refused' | 'either';
+export type Outcome = 'text' | 'textOrEmpty' | 'encrypted' | 'rejected' | 'either';
 
-export interface Expectation {
+interface Expectation {
   outcome: Outcome;
-  /** Texts that no answer may hold (what a bomb or a stolen file would unfold to). */
+  /** Texts that the response must not contain: the content of a ZIP bomb or of a local file that a document refers to. */
   forbid: readonly string[];
 }
 
@@ -24,8 +24,8 @@ const officeRow = z.object({
 });
 const pdfRow = z.object({ name: z.string(), poppler_opens: z.boolean(), encrypted: z.boolean() });
 
-/** The statuses by which a document can be refused; 401, 408 and 429 say nothing about the document. */
-const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Statuses about the document. 401, 408 and 429 are not. */
+const REJECTION_STATUSES: ReadonlySet<number> = new Set([400, 413, 422]);
 
 type Truth = ReadonlyMap<string, Expectation>;
 
@@ -36,7 +36,7 @@ function readOfficeTruth(path: string): Truth {
   return new Map(
     rows.map((line) => {
       const row = officeRow.parse(JSON.parse(line));
-      const error = row.class === 'encrypted' ? 'encrypted' : 'refused';
+      const error = row.class === 'encrypted' ? 'encrypted' : 'rejected';
       const outcome = row.expect === 'markdown' ? 'text' : row.expect === 'either' ? 'either' : error;
       return [row.file, { outcome, forbid: row.forbid }];
     }),
@@ -44,8 +44,8 @@ function readOfficeTruth(path: string): Truth {
 }
 
 /**
- * The list says only whether a reader opens the file. One that opens must be answered with 200, but may be a page without text (forms,
- * drawings), which then needs a warning. One that is encrypted and does not open needs a password; a broken one may be mended or refused.
+ * The list says only whether poppler opens the file. If it does, the response must be 200; pages without text (forms, drawings) need a
+ * warning. An encrypted file that poppler does not open needs a password. Other broken files may be repaired or rejected.
  */
 function readPdfTruth(path: string): Truth {
   const rows = z.array(pdfRow).parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -70,44 +70,44 @@ function truthFor(path: string): Truth | undefined {
   return truth;
 }
 
-/** What the truth beside a file says of it. A corpus without a list of outcomes holds ordinary files, which all have text. */
+/** The expectation for a file. In a corpus without a list of outcomes, all files have text. */
 export function expectationOf(path: string): Expectation {
   return truthFor(path)?.get(basename(path)) ?? { outcome: 'text', forbid: [] };
 }
 
-export interface Verdict {
-  kind: 'text' | 'empty' | 'refused' | 'failed';
-  /** Why it failed, or what the refusal says. */
+export interface SweepResult {
+  kind: 'text' | 'empty' | 'rejected' | 'failed';
+  /** The reason of a failure, the error message or the warning. */
   note: string;
 }
 
-const failed = (note: string): Verdict => ({ kind: 'failed', note: note.replaceAll(/\s+/g, ' ').slice(0, 300) });
+const failed = (note: string): SweepResult => ({ kind: 'failed', note: note.replaceAll(/\s+/g, ' ').slice(0, 300) });
 
-function judgeSuccess(answer: Answer, { outcome, forbid }: Expectation): Verdict {
+function checkSuccess(answer: Answer, { outcome, forbid }: Expectation): SweepResult {
   const data = successData(answer);
-  if (outcome === 'encrypted' || outcome === 'refused') return failed(`200 where the truth says ${outcome}`);
+  if (outcome === 'encrypted' || outcome === 'rejected') return failed(`200, but the truth is ${outcome}`);
   const leaked = forbid.find((text) => answer.text.includes(text));
-  if (leaked !== undefined) return failed(`the answer holds forbidden text (${leaked.slice(0, 30)})`);
+  if (leaked !== undefined) return failed(`the response contains forbidden text (${leaked.slice(0, 30)})`);
   if (data.markdown === undefined) return failed('200 without `markdown`');
   if (data.markdown.trim() !== '') return { kind: 'text', note: data.warning ?? '' };
   if (outcome === 'text') return failed(`empty Markdown (${data.warning ?? 'no warning'})`);
   return data.warning ? { kind: 'empty', note: data.warning } : failed('empty Markdown without a warning');
 }
 
-function judgeError(answer: Answer, { outcome }: Expectation): Verdict {
+function checkError(answer: Answer, { outcome }: Expectation): SweepResult {
   const body: ErrorBody = errorBody(answer, answer.status);
-  const said = `${answer.status} ${body.code}: ${body.error}`;
-  if (!REFUSALS.has(answer.status)) return failed(said);
-  if (outcome === 'text' || outcome === 'textOrEmpty') return failed(said);
+  const note = `${answer.status} ${body.code}: ${body.error}`;
+  if (!REJECTION_STATUSES.has(answer.status)) return failed(note);
+  if (outcome === 'text' || outcome === 'textOrEmpty') return failed(note);
   if (outcome === 'encrypted' && body.code !== 'DOCUMENT_ENCRYPTED')
-    return failed(`${said} (expected 422 DOCUMENT_ENCRYPTED)`);
-  return { kind: 'refused', note: said };
+    return failed(`${note} (expected 422 DOCUMENT_ENCRYPTED)`);
+  return { kind: 'rejected', note };
 }
 
-/** Whether an answer is what the truth asks for, in the documented shape. */
-export function judge(answer: Answer, expectation: Expectation): Verdict {
+/** Checks a response against the expectation and against the documented shape. */
+export function checkAnswer(answer: Answer, expectation: Expectation): SweepResult {
   try {
-    return answer.status === 200 ? judgeSuccess(answer, expectation) : judgeError(answer, expectation);
+    return answer.status === 200 ? checkSuccess(answer, expectation) : checkError(answer, expectation);
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
   }

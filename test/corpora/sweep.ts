@@ -1,4 +1,4 @@
-// Sends every file of the corpora through the product and holds each answer to its truth: no 5xx, no hang, no shape of its own.
+// Runs `npm run sweep`: sends every file of the corpora to the product and checks each response for 5xx, timeouts and wrong outcomes.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,37 +6,37 @@ import { parseArgs } from 'node:util';
 import { EXTENSIONS } from '#shared/contract/formats.ts';
 import { type Answer, parse } from '../harness/client.ts';
 import { startProduct, type TransportName } from '../harness/product.ts';
-import { expectationOf, judge, type Verdict } from './expectation.ts';
-import { wrapScan } from './scan.ts';
+import { checkAnswer, expectationOf, type SweepResult } from './expectation.ts';
+import { wrapScan } from './scan-pdf.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT_MS = 120_000;
-/** Past the request's own deadline by this much, the server hangs. */
-const PATIENCE_MS = TIMEOUT_MS + 30_000;
-const SCANS: readonly string[] = ['.tif', '.tiff', '.png'];
-const TRIES_ON_429 = 20;
-const HELP = `node test/corpora/sweep.ts (--url URL --key KEY | --start memory|nats|both)
-  --corpora DIR   default: env CORPORA, else ../shared/corpora
-  --jobs N        requests at once (2)
-  --only EXT,...  these extensions alone (pdf,docx)
-  --match TEXT    files whose path holds TEXT alone
-  --out FILE      JSON report`;
+/** The client gives up 30 s after the timeout of the request. */
+const CLIENT_TIMEOUT_MS = TIMEOUT_MS + 30_000;
+const SCAN_EXTENSIONS: readonly string[] = ['.tif', '.tiff', '.png'];
+const MAX_ATTEMPTS_ON_429 = 20;
+const HELP = `npm run sweep -- (--url URL --key KEY | --start memory|nats|both)
+  --corpora DIR   folder of the corpora (default: CORPORA, else ../shared/corpora)
+  --jobs N        requests at the same time (2)
+  --only EXT,...  only files with these extensions (pdf,docx)
+  --match TEXT    only files whose path contains TEXT
+  --out FILE      write a JSON report`;
 
 interface Target {
   url: string;
   key: string;
 }
 
-export interface Row extends Verdict {
+interface Row extends SweepResult {
   file: string;
   extension: string;
   status: number;
   ms: number;
 }
 
-/** Files to send, sorted; folders of truths are left out. */
+/** Sorted paths of the files to send, without those in folders named `truth`. */
 export function listInputs(corpora: string): string[] {
-  const known: readonly string[] = [...EXTENSIONS, ...SCANS];
+  const known: readonly string[] = [...EXTENSIONS, ...SCAN_EXTENSIONS];
   return readdirSync(corpora, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && known.includes(extname(entry.name).toLowerCase()))
     .map((entry) => join(entry.parentPath, entry.name))
@@ -49,25 +49,25 @@ const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
 async function send(target: Target, path: string): Promise<Answer> {
   const extension = extname(path).toLowerCase();
   const bytes = readFileSync(path);
-  const scan = SCANS.includes(extension);
+  const scan = SCAN_EXTENSIONS.includes(extension);
   const file = scan ? await wrapScan(bytes, extension) : bytes;
   const fileName = scan ? `${basename(path, extname(path))}.pdf` : basename(path);
-  const request = { file, fileName, options: { timeout: TIMEOUT_MS }, patienceMs: PATIENCE_MS };
+  const request = { file, fileName, options: { timeout: TIMEOUT_MS }, patienceMs: CLIENT_TIMEOUT_MS };
   for (let attempt = 1; ; attempt++) {
     const answer = await parse(target, request);
-    if (answer.status !== 429 || attempt === TRIES_ON_429) return answer;
+    if (answer.status !== 429 || attempt === MAX_ATTEMPTS_ON_429) return answer;
     await pause(1000 * Math.max(1, Number(answer.headers['retry-after']) || 1));
   }
 }
 
-async function visit(target: Target, path: string, corpora: string): Promise<Row> {
+async function sendFile(target: Target, path: string, corpora: string): Promise<Row> {
   const start = performance.now();
   const extension = extname(path).toLowerCase();
   const row = { file: relative(corpora, path), extension, status: 0 };
   try {
     const answer = await send(target, path);
     const ms = Math.round(performance.now() - start);
-    return { ...row, status: answer.status, ms, ...judge(answer, expectationOf(path)) };
+    return { ...row, status: answer.status, ms, ...checkAnswer(answer, expectationOf(path)) };
   } catch (error) {
     const note =
       error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : String(error);
@@ -76,7 +76,7 @@ async function visit(target: Target, path: string, corpora: string): Promise<Row
       ...row,
       ms,
       kind: 'failed',
-      note: ms >= PATIENCE_MS ? `no answer in ${PATIENCE_MS} ms` : `no answer: ${note}`,
+      note: ms >= CLIENT_TIMEOUT_MS ? `no response within ${CLIENT_TIMEOUT_MS} ms` : `no response: ${note}`,
     };
   }
 }
@@ -84,20 +84,20 @@ async function visit(target: Target, path: string, corpora: string): Promise<Row
 async function sweep(target: Target, paths: readonly string[], corpora: string, jobs: number): Promise<Row[]> {
   const rows: Row[] = [];
   let next = 0;
-  const lane = async () => {
+  const client = async () => {
     while (next < paths.length) {
       const path = paths[next++]!;
-      const row = await visit(target, path, corpora);
+      const row = await sendFile(target, path, corpora);
       rows.push(row);
       if (row.kind === 'failed') console.error(`  ${rows.length}/${paths.length} FAILED ${row.file}: ${row.note}`);
       else if (rows.length % 50 === 0) console.error(`  ${rows.length}/${paths.length}`);
     }
   };
-  await Promise.all(Array.from({ length: jobs }, lane));
+  await Promise.all(Array.from({ length: jobs }, client));
   return rows.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-/** The value below which a share of sorted numbers lies; 0 without numbers. */
+/** The quantile `share` (0 to 1) of sorted numbers, or 0 without numbers. */
 export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
@@ -105,15 +105,15 @@ export function quantile(sorted: readonly number[], share: number): number {
 function printTable(rows: readonly Row[]): void {
   const line = (...cells: (string | number)[]) =>
     console.log(cells.map((cell, index) => String(cell)[index === 0 ? 'padEnd' : 'padStart'](8)).join(' '));
-  line('kind', 'files', '200', '4xx', 'empty', 'failed', 'p50 ms', 'p95 ms');
+  line('format', 'files', '200', '4xx', 'empty', 'failed', 'p50 ms', 'p95 ms');
   const extensions = [...new Set(rows.map((row) => row.extension))].sort();
   for (const extension of [...extensions, 'all']) {
-    const of = rows.filter((row) => extension === 'all' || row.extension === extension);
-    const count = (test: (row: Row) => boolean) => of.filter(test).length;
-    const times = of.map((row) => row.ms).sort((a, b) => a - b);
+    const selected = rows.filter((row) => extension === 'all' || row.extension === extension);
+    const count = (test: (row: Row) => boolean) => selected.filter(test).length;
+    const times = selected.map((row) => row.ms).sort((a, b) => a - b);
     line(
       extension,
-      of.length,
+      selected.length,
       count((row) => row.status === 200),
       count((row) => row.status >= 400 && row.status < 500),
       count((row) => row.kind === 'empty'),
@@ -147,14 +147,15 @@ async function main(): Promise<number> {
       : values.start === 'memory' || values.start === 'nats'
         ? [values.start]
         : [];
-  const given = values.url !== undefined && values.key !== undefined ? { url: values.url, key: values.key } : undefined;
-  if (values.help || (transports.length === 0 && !given)) {
+  const running =
+    values.url !== undefined && values.key !== undefined ? { url: values.url, key: values.key } : undefined;
+  if (values.help || (transports.length === 0 && !running)) {
     console.error(HELP);
     return values.help ? 0 : 2;
   }
   const corpora = resolve(values.corpora ?? process.env.CORPORA ?? join(ROOT, '../shared/corpora'));
   if (!existsSync(corpora)) {
-    console.error(`No corpora in ${corpora}: name their folder with --corpora or CORPORA.`);
+    console.error(`There are no corpora in ${corpora}. Set --corpora or CORPORA to their folder.`);
     return 2;
   }
   const only = values.only?.split(',').map((name) => `.${name.replace(/^\./, '').toLowerCase()}`);
@@ -169,7 +170,7 @@ async function main(): Promise<number> {
     printTable(rows);
     runs.push({ name, rows });
   };
-  if (given) await run(given.url, given);
+  if (running) await run(running.url, running);
   for (const transport of transports) {
     const product = await startProduct({ transport });
     try {

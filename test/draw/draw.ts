@@ -1,4 +1,4 @@
-// `npm run draw -- FILE.pdf... [--out DIR]`: pictures of pages with the blocks over them, for a person who wants to see what layout made of a file.
+// Runs `npm run draw`: draws the detected blocks over the pages of a PDF, so that a person can check the layout analysis.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -12,10 +12,10 @@ import { readParseOptions } from '#shared/contract/options.ts';
 import type { PagedBlock, PagedPage } from '#shared/document/document.ts';
 
 const HELP = `npm run draw -- FILE.pdf... [--out DIR (default draw)] [--pages 1,3-5] [--dpi 90] [--password WORD]
-  One PNG a page: each block's box and type, numbered in reading order, with a thread from block to block.
-  The text layer alone is read; pages without one show no text blocks.`;
+  Writes one PNG per page. It shows the box, the type and the reading order of each block, and a line from block to block.
+  Only the text layer is read, so pages without one have no text blocks.`;
 
-/** Fill and line of each type of block; label words of text blocks come first. */
+/** Colours by label and by type of a block. The label has priority. */
 const COLOURS: Readonly<Record<string, string>> = {
   title: '#b00020',
   section_header: '#e65100',
@@ -28,22 +28,23 @@ const COLOURS: Readonly<Record<string, string>> = {
   footnote: '#ad1457',
   formula: '#4527a0',
 };
-const FURNITURE = '#757575';
+/** Running headers, running footers and page numbers. */
+const FURNITURE_COLOUR = '#757575';
 
 const context: JobContext = {
   signal: new AbortController().signal,
   requestId: 'draw',
   deadline: Number.MAX_SAFE_INTEGER,
   volatile: false,
-  call: () => Promise.reject(new Error('the text layer alone is read')),
+  call: () => Promise.reject(new Error('mode fast must not call another service')),
 };
 
-function paintPage({ width, height, pixels }: GreyImage): Canvas {
+function drawPage({ width, height, pixels }: GreyImage): Canvas {
   const canvas = createCanvas(width, height);
   const drawing = canvas.getContext('2d');
   const image = drawing.createImageData(width, height);
   for (let at = 0; at < pixels.length; at++) {
-    // Paler than it is, so that the boxes stand out.
+    // Lightens the page, so that the boxes are easy to see.
     image.data.fill(128 + ((pixels[at] ?? 255) >> 1), at * 4, at * 4 + 3);
     image.data[at * 4 + 3] = 255;
   }
@@ -51,8 +52,8 @@ function paintPage({ width, height, pixels }: GreyImage): Canvas {
   return canvas;
 }
 
-function paintBlocks(drawing: SKRSContext2D, page: PagedPage, width: number, height: number): void {
-  let last: { x: number; y: number } | undefined;
+function drawBlocks(drawing: SKRSContext2D, page: PagedPage, width: number, height: number): void {
+  let previousEnd: { x: number; y: number } | undefined;
   drawing.font = '11px label';
   drawing.textBaseline = 'top';
   page.blocks.forEach((block, index) => {
@@ -73,8 +74,8 @@ function paintBlocks(drawing: SKRSContext2D, page: PagedPage, width: number, hei
     drawing.setLineDash(block.furniture ? [4, 3] : []);
     drawing.strokeRect(x0, y0, x1 - x0, y1 - y0);
     drawing.setLineDash([]);
-    if (last && !block.furniture) paintThread(drawing, last, { x: x0, y: y0 });
-    if (!block.furniture) last = { x: x0, y: y1 };
+    if (previousEnd && !block.furniture) drawConnector(drawing, previousEnd, { x: x0, y: y0 });
+    if (!block.furniture) previousEnd = { x: x0, y: y1 };
     const label = `${index + 1} ${block.type}${block.label === null ? '' : ` ${block.label}`}${block.continues === undefined ? '' : ' +'}`;
     const labelWidth = drawing.measureText(label).width + 6;
     const left = Math.min(x0, width - labelWidth);
@@ -87,12 +88,12 @@ function paintBlocks(drawing: SKRSContext2D, page: PagedPage, width: number, hei
 }
 
 function colourOf(block: PagedBlock): string {
-  if (block.furniture) return FURNITURE;
+  if (block.furniture) return FURNITURE_COLOUR;
   return COLOURS[block.label ?? ''] ?? COLOURS[block.type] ?? '#000000';
 }
 
-/** From the foot of one block to the head of the next. */
-function paintThread(drawing: SKRSContext2D, from: { x: number; y: number }, to: { x: number; y: number }): void {
+/** Draws a line from the bottom of one block to the top of the next. */
+function drawConnector(drawing: SKRSContext2D, from: { x: number; y: number }, to: { x: number; y: number }): void {
   drawing.globalAlpha = 0.6;
   drawing.lineWidth = 1;
   drawing.beginPath();
@@ -105,12 +106,13 @@ function paintThread(drawing: SKRSContext2D, from: { x: number; y: number }, to:
   drawing.globalAlpha = 1;
 }
 
-/** 1-based numbers of `1,3-5`. @throws Error where it is no such list */
-function pageNumbers(list: string): Set<number> {
+/** Parses a list of 1-based page numbers such as `1,3-5`. @throws Error for another text */
+function parsePageNumbers(list: string): Set<number> {
   return new Set(
     list.split(',').flatMap((part) => {
       const [, first, last] = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(part.trim()) ?? [];
-      if (first === undefined) throw new Error(`--pages takes numbers and ranges, such as 1,3-5, not ${part}`);
+      if (first === undefined)
+        throw new Error(`--pages must be a list of numbers and ranges such as 1,3-5, not ${part}`);
       const from = Number(first);
       return Array.from({ length: Math.max(1, Number(last ?? first) - from + 1) }, (_, index) => from + index);
     }),
@@ -137,8 +139,8 @@ async function drawFile(path: string, { out, dpi, pages, password }: DrawSetting
     for (const page of document.pages ?? []) {
       if (pages && !pages.has(page.pageNumber)) continue;
       const image = await source.renderGrey(page.pageNumber - 1, dpi);
-      const canvas = paintPage(image);
-      paintBlocks(canvas.getContext('2d'), page, image.width, image.height);
+      const canvas = drawPage(image);
+      drawBlocks(canvas.getContext('2d'), page, image.width, image.height);
       const target = join(out, `${basename(path, '.pdf')}-${page.pageNumber}.png`);
       writeFileSync(target, canvas.toBuffer('image/png'));
       console.log(`${target}: ${page.blocks.length} blocks`);
@@ -169,7 +171,7 @@ async function main(): Promise<number> {
   const settings = {
     out: values.out,
     dpi: Math.min(300, Math.max(20, Number(values.dpi) || 90)),
-    pages: values.pages === undefined ? undefined : pageNumbers(values.pages),
+    pages: values.pages === undefined ? undefined : parsePageNumbers(values.pages),
     password: values.password,
   };
   for (const path of positionals) await drawFile(path, settings);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { ParseResponse } from '#shared/contract/response.ts';
-import { wrapScan } from '../corpora/scan.ts';
+import { wrapScan } from '../corpora/scan-pdf.ts';
 import { parse, successData } from '../harness/client.ts';
 import type { Product } from '../harness/product.ts';
 import { AUTO_PAGES, type PageSource } from './auto-pages.ts';

@@ -1,13 +1,13 @@
-// Wraps a page image into the image-only PDF that a scanner would have made of it, because the API takes no bare images.
+// Wraps a page image into an image-only PDF, like the output of a scanner, because the API does not read image files.
 import { PDFDocument, PDFName, PDFRawStream } from 'pdf-lib';
 
-/** Where an image names no resolution: as the OCR corpus' own client has it. */
-const USUAL_DPI = 300;
+/** Resolution of images without one, as in the client of the OCR corpus. */
+const DEFAULT_DPI = 300;
 
 /**
- * One page, one picture, no text.
- * @param bytes a PNG, or a TIFF with one strip of CCITT group 4 (bilevel fax, as document scanners write it).
- * @throws Error for other images.
+ * Creates a PDF with one page, one picture and no text.
+ * @param bytes a PNG, or a TIFF with one strip of CCITT group 4 (bilevel fax, as document scanners write it)
+ * @throws Error for other images
  */
 export async function wrapScan(bytes: Uint8Array, extension: string): Promise<Uint8Array> {
   const document = await PDFDocument.create();
@@ -41,15 +41,15 @@ export async function wrapScan(bytes: Uint8Array, extension: string): Promise<Ui
   return document.save();
 }
 
-/** Dots an inch that the pHYs chunk names (PNG 1.2, 11.3.5.3). */
+/** Resolution of the pHYs chunk (PNG 1.2, 11.3.5.3). */
 function pngDpi(bytes: Uint8Array): number {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 8; at + 12 <= file.length; at += 12 + file.readUInt32BE(at)) {
     const type = file.toString('latin1', at + 4, at + 8);
-    if (type === 'pHYs' && file[at + 16] === 1) return Math.round(file.readUInt32BE(at + 8) * 0.0254) || USUAL_DPI;
+    if (type === 'pHYs' && file[at + 16] === 1) return Math.round(file.readUInt32BE(at + 8) * 0.0254) || DEFAULT_DPI;
     if (type === 'IDAT') break;
   }
-  return USUAL_DPI;
+  return DEFAULT_DPI;
 }
 
 interface FaxImage {
@@ -60,7 +60,7 @@ interface FaxImage {
   data: Uint8Array;
 }
 
-/** The strip of a group 4 TIFF (TIFF 6.0, sections 3 and 11). */
+/** Reads the strip of a group 4 TIFF (TIFF 6.0, sections 3 and 11). */
 function readGroup4(bytes: Uint8Array): FaxImage {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const little = file.toString('latin1', 0, 2) === 'II';
@@ -75,13 +75,13 @@ function readGroup4(bytes: Uint8Array): FaxImage {
   }
   const value = (tag: number) => tags.get(tag)?.value ?? 0;
   if (value(259) !== 4 || tags.get(273)?.count !== 1)
-    throw new Error('only TIFFs with one strip of CCITT group 4 can be wrapped');
+    throw new Error('only a TIFF with one strip of CCITT group 4 can be wrapped');
   const resolution = tags.get(282);
   const dpi = resolution ? Math.round(u32(resolution.value) / (u32(resolution.value + 4) || 1)) : 0;
   return {
     width: value(256),
     height: value(257),
-    dpi: dpi > 0 ? dpi : USUAL_DPI,
+    dpi: dpi > 0 ? dpi : DEFAULT_DPI,
     blackIsOne: value(262) === 1,
     data: file.subarray(value(273), value(273) + value(279)),
   };
