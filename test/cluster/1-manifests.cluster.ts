@@ -1,4 +1,4 @@
-// What the chart and the kustomize overlays render is taken by a real API server, for every combination of values that the chart keeps.
+// Tests that a real API server accepts the manifests of the chart, for every combination of values in its ci folder, and of the overlays.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ interface Manifest {
 const documents = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap((document) => (document.toJS() ? [document.toJS() as Manifest] : []));
 
-/** @returns a line for each manifest that the API server took, and its warnings */
+/** Applies manifests. @returns a line for each accepted manifest, and the warnings of the API server */
 async function apply(text: string, ...flags: string[]): Promise<{ accepted: string[]; warnings: string }> {
   const args = ['apply', '--server-side', '--force-conflicts', '-n', release.namespace, '-f', '-', ...flags];
   const { code, stdout, stderr } = await attempt('kubectl', args, { input: text });
@@ -39,11 +39,11 @@ async function apply(text: string, ...flags: string[]): Promise<{ accepted: stri
 for (const file of (await readdir(join(CHART, 'ci'))).filter((name) => name.endsWith('-values.yaml'))) {
   const values = ['-f', join(CHART, 'ci', file)];
 
-  test(`${file}: helm lint finds nothing`, async () => {
+  test(`helm lint finds no fault with ${file}`, async () => {
     assert.match(await helm('lint', CHART, '--strict', ...values), /0 chart\(s\) failed/);
   });
 
-  test(`${file}: the API server takes every manifest, and an autoscaler's Deployment names no number of pods`, async () => {
+  test(`the API server accepts every manifest with ${file}, and autoscaled Deployments have no replicas`, async () => {
     const text = await helm(
       'template',
       release.name,
@@ -55,12 +55,12 @@ for (const file of (await readdir(join(CHART, 'ci'))).filter((name) => name.ends
       ...values,
     );
     const manifests = documents(text);
-    // A pod, such as that of `helm test`, is only taken with its account there.
+    // The API server accepts a pod, such as that of `helm test`, only if its service account exists.
     const accounts = manifests.filter(({ kind }) => kind === 'ServiceAccount');
     if (accounts.length > 0) await apply(accounts.map((account) => JSON.stringify(account)).join('\n---\n'));
     const { accepted, warnings } = await apply(text, '--dry-run=server');
     assert.equal(accepted.length, manifests.length, accepted.join('\n'));
-    // This one brings containers of its own that keep to no standard.
+    // These values add containers that do not meet the pod security standard.
     if (file !== 'all-values.yaml') assert.doesNotMatch(warnings, /PodSecurity/);
     const scaled = manifests.flatMap(({ kind, spec }) =>
       kind === 'HorizontalPodAutoscaler' || kind === 'ScaledObject' ? [spec?.scaleTargetRef?.name ?? ''] : [],
@@ -71,13 +71,13 @@ for (const file of (await readdir(join(CHART, 'ci'))).filter((name) => name.ends
   });
 }
 
-test('values that the schema does not know are refused before anything is made', async () => {
+test('helm rejects values that are not in the schema', async () => {
   const { code, stderr } = await attempt('helm', ['template', CHART, '--set', 'replicas=2']);
   assert.notEqual(code, 0);
   assert.match(stderr, /replicas/);
 });
 
-test('a key Secret that is not there is told of at the install', async () => {
+test('an install fails with the name of a missing key Secret', async () => {
   const args = [
     'install',
     'x',
@@ -93,7 +93,7 @@ test('a key Secret that is not there is told of at the install', async () => {
   assert.match(stderr, /there is no Secret none/);
 });
 
-test("a user's own first key is watched by its hash, and its value is in no other Secret", async () => {
+test("the Secret of a user's own first key contains its hash and not its value", async () => {
   const key = randomToken();
   await kubectl('create', 'secret', 'generic', 'mine', '-n', release.namespace, `--from-literal=key=${key}`);
   const args = ['-n', release.namespace, '--dry-run=server', '--set', 'keys.firstKey.existingSecret=mine'];
@@ -102,20 +102,20 @@ test("a user's own first key is watched by its hash, and its value is in no othe
   assert.ok(!rendered.includes(key) && !rendered.includes(Buffer.from(key).toString('base64')));
 });
 
-test('the kustomize base is what the chart renders', async () => {
+test('the kustomize base equals what the chart renders', async () => {
   for (const [path, text] of await renderKustomize())
     assert.ok(
       (await readFile(join(ROOT, path), 'utf8')) === text,
-      `${path}: run \`npm run k8s\` and commit what it writes`,
+      `${path}: run \`npm run k8s\` and commit the result`,
     );
 });
 
 for (const overlay of await readdir(join(ROOT, 'k8s/overlays')))
-  test(`the API server takes the overlay ${overlay}`, async () => {
+  test(`the API server accepts the overlay ${overlay}`, async () => {
     const text = await kubectl('kustomize', join(ROOT, 'k8s/overlays', overlay));
     const manifests = documents(text).filter(({ kind }) => kind !== 'Namespace');
     assert.ok(manifests.length > 30);
-    // The overlay's namespace is not there yet, and a dry run makes none.
+    // The namespace of the overlay does not exist, and a dry run does not create it.
     const input = text.replaceAll(/^( *namespace: )parsemesh$/gm, `$1${release.namespace}`);
     await run('kubectl', ['apply', '--server-side', '--dry-run=server', '-f', '-'], { input });
   });

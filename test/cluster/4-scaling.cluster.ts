@@ -1,17 +1,17 @@
-// OCR stands still at no pods, grows with a scan's pages, shrinks back to none, and loses no page whatever happens to its pods or the bus on the way.
+// Tests that KEDA scales OCR from zero pods and back, and that no page is lost when pods are killed or drained or when NATS restarts.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scannedLog, wordsFound } from '../harness/documents/scans.ts';
-import { attempt, kubectl, until } from './command.ts';
-import { Desk, type Reply } from './desk.ts';
-import { type Pod, Release, untilPods } from './release.ts';
+import { ClientPod, type Reply } from './client-pod.ts';
+import { attempt, kubectl, waitFor } from './command.ts';
+import { type Pod, Release, waitForPods } from './release.ts';
 
 const PAGES = 40;
 const release = new Release('parsemesh', 'parsemesh-scaling');
 const { namespace } = release;
 const scan = await scannedLog(PAGES, { lines: 12, dpi: 150 });
-let desk: Desk;
+let client: ClientPod;
 let key = '';
 
 before(async () => {
@@ -31,20 +31,20 @@ before(async () => {
     },
   });
   key = await release.firstKey();
-  desk = await Desk.open(namespace);
-  await desk.put({ 'scan.pdf': scan.bytes });
+  client = await ClientPod.start(namespace);
+  await client.putFiles({ 'scan.pdf': scan.bytes });
 });
 after(async () => {
   await kubectl('uncordon', '--all').catch(() => undefined);
   await release.remove();
 });
 
-const ask = (): Promise<Reply[]> =>
-  desk.send([
+const parseScan = (): Promise<Reply[]> =>
+  client.send([
     { url: release.url, key, name: 'scan.pdf', options: { timeout: 300_000, parsers: [{ type: 'pdf', pages: true }] } },
   ]);
 
-/** Every page is there, in its place, with its words. */
+/** Asserts that the response has every page in order with its words. */
 function checkPages([reply]: Reply[]): void {
   assert.equal(reply?.status, 200, reply?.text.slice(0, 1_000));
   const { data } = JSON.parse(reply.text) as {
@@ -57,39 +57,39 @@ function checkPages([reply]: Reply[]): void {
   });
 }
 
-const rested = (): Promise<Pod[]> => untilPods(release, 'ocr', 0, 180);
-const growing = (count: number): Promise<Pod[]> =>
-  until(`${count} pods of ocr`, 120, async () => {
+const waitForZeroPods = (): Promise<Pod[]> => waitForPods(release, 'ocr', 0, 180);
+const waitForReadyPods = (count: number): Promise<Pod[]> =>
+  waitFor(`${count} ready pods of ocr`, 120, async () => {
     const ready = (await release.pods('ocr')).filter((pod) =>
       pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
     );
     return ready.length >= count ? ready : undefined;
   });
 
-test('a scan of 40 pages takes OCR from no pod to many and back to none', async () => {
-  await rested();
-  const answer = ask();
-  const pods = await growing(3);
+test('a scan of 40 pages scales OCR from zero pods to at least three and back to zero', async () => {
+  await waitForZeroPods();
+  const answer = parseScan();
+  const pods = await waitForReadyPods(3);
   checkPages(await answer);
   console.log(`${pods.length} pods of ocr`);
-  await rested();
+  await waitForZeroPods();
 });
 
-test('no page is lost when a pod of OCR is killed under it', async () => {
-  const answer = ask();
-  const [victim] = await growing(2);
+test('no page is lost when an OCR pod is killed during the scan', async () => {
+  const answer = parseScan();
+  const [victim] = await waitForReadyPods(2);
   await sleep(1_000);
   await kubectl('delete', 'pod', victim?.metadata.name ?? '', '-n', namespace, '--grace-period=0', '--force');
   checkPages(await answer);
 });
 
-test('no page is lost when the node is drained of OCR, and the disruption budget lets one go at a time', async () => {
-  const answer = ask();
-  // The budget counts the pods that are wanted, so one may go only once all of them are there.
-  const before = await growing(4);
+test('no page is lost when the node is drained, and the disruption budget evicts one OCR pod at a time', async () => {
+  const answer = parseScan();
+  // The budget compares with the desired replicas, so it allows an eviction only after all pods are ready.
+  const before = await waitForReadyPods(4);
   const node = before[0]?.spec.nodeName ?? '';
   const selector = `app.kubernetes.io/instance=${release.name},app.kubernetes.io/component=ocr`;
-  // There is no other node, so a pod that goes is not replaced, and the budget holds back the next.
+  // There is no other node, so an evicted pod is not replaced, and the budget blocks the next eviction.
   const drained = await attempt('kubectl', [
     'drain',
     node,
@@ -103,23 +103,23 @@ test('no page is lost when the node is drained of OCR, and the disruption budget
   const known = new Set(left.map((pod) => pod.metadata.uid));
   assert.ok(
     before.some((pod) => !known.has(pod.metadata.uid)),
-    'a pod went',
+    'a pod must be evicted',
   );
   checkPages(await answer);
 });
 
-test('no page is lost when NATS is started again', async () => {
-  const answer = ask();
-  await growing(2);
+test('no page is lost when the NATS pod restarts', async () => {
+  const answer = parseScan();
+  await waitForReadyPods(2);
   await kubectl('delete', 'pod', `${release.name}-nats-0`, '-n', namespace);
   checkPages(await answer);
-  await rested();
+  await waitForZeroPods();
 });
 
-test('a scan without data retention wakes OCR too', async () => {
-  await rested();
+test('a scan with zero data retention scales OCR up from zero pods', async () => {
+  await waitForZeroPods();
   const request = { url: release.url, key, name: 'scan.pdf' };
-  const [reply] = await desk.send([
+  const [reply] = await client.send([
     { ...request, options: { timeout: 300_000, zeroDataRetention: true, parsers: [{ type: 'pdf', maxPages: 4 }] } },
   ]);
   assert.equal(reply?.status, 200, reply?.text);

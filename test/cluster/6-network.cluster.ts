@@ -1,16 +1,16 @@
-// Each NetworkPolicy is tried in both directions: what it opens is open, and what it does not is shut.
+// Tests that the NetworkPolicies allow exactly the documented connections.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { ClientPod } from './client-pod.ts';
 import { kubectl, run } from './command.ts';
-import { Desk } from './desk.ts';
-import { Release, untilPods } from './release.ts';
+import { Release, waitForPods } from './release.ts';
 
 const release = new Release('parsemesh', 'parsemesh-network');
 const { namespace } = release;
 const MONITORING = 'parsemesh-network-monitoring';
 const KEDA = 'parsemesh-network-keda';
-/** The component labels put a desk under the policies of a part, as a part taken over would be. */
-const as = (component: string): Record<string, string> => ({
+/** Labels that put a client pod under the policies of a component, like a compromised pod of that component. */
+const labelsOf = (component: string): Record<string, string> => ({
   'app.kubernetes.io/name': 'parsemesh',
   'app.kubernetes.io/instance': release.name,
   'app.kubernetes.io/component': component,
@@ -18,7 +18,7 @@ const as = (component: string): Record<string, string> => ({
 const inNamespace = (name: string): object => ({
   namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
 });
-const desks = new Map<string, Desk>();
+const clients = new Map<string, ClientPod>();
 let addresses: Record<string, string> = {};
 
 before(async () => {
@@ -27,27 +27,27 @@ before(async () => {
       input: JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
     });
   await release.apply({ networkPolicy: { monitoring: [inNamespace(MONITORING)], keda: [inNamespace(KEDA)] } });
-  const open = async (who: string, space: string, labels: Record<string, string> = {}): Promise<void> => {
-    desks.set(who, await Desk.open(space, `desk-${who}`, labels));
+  const start = async (name: string, space: string, labels: Record<string, string> = {}): Promise<void> => {
+    clients.set(name, await ClientPod.start(space, `client-${name}`, labels));
   };
-  // A pod that calls itself one of ours would be sent requests, or be counted: it is never ready to Services of ours by its ports, and its name differs.
+  // The pods with component labels listen on no port, so Services send them no requests. `ip` excludes them by name.
   await Promise.all([
-    open('stranger', namespace),
-    open('monitoring', MONITORING),
-    open('keda', KEDA),
-    open('pdf', namespace, as('pdf')),
-    open('test', namespace, as('test')),
+    start('other', namespace),
+    start('monitoring', MONITORING),
+    start('keda', KEDA),
+    start('pdf', namespace, labelsOf('pdf')),
+    start('test', namespace, labelsOf('test')),
   ]);
   const ip = async (component: string): Promise<string> => {
-    const pods = (await release.pods(component)).filter((pod) => !pod.metadata.name.startsWith('desk-'));
+    const pods = (await release.pods(component)).filter((pod) => !pod.metadata.name.startsWith('client-'));
     return pods[0]?.status.podIP ?? '';
   };
   addresses = {
     gateway: await ip('gateway'),
     pdf: await ip('pdf'),
     enrich: await ip('enrich'),
-    nats: (await untilPods(release, 'nats', 1, 30))[0]?.status.podIP ?? '',
-    stranger: (await kubectl('get', 'pod', 'desk-stranger', '-n', namespace, '-o', 'jsonpath={.status.podIP}')).trim(),
+    nats: (await waitForPods(release, 'nats', 1, 30))[0]?.status.podIP ?? '',
+    other: (await kubectl('get', 'pod', 'client-other', '-n', namespace, '-o', 'jsonpath={.status.podIP}')).trim(),
   };
 });
 after(async () => {
@@ -56,48 +56,48 @@ after(async () => {
   await release.remove();
 });
 
-type Row = readonly [from: string, to: string, port: number, open: boolean];
-const ROWS: readonly Row[] = [
-  // The API is open to the cluster, and nothing else of the gateway is.
-  ['stranger', 'gateway', 8080, true],
+type Connection = readonly [from: string, to: string, port: number, allowed: boolean];
+/** `other` is a pod without labels of the chart. */
+const CONNECTIONS: readonly Connection[] = [
+  // Only the API port of the gateway is open to the entire cluster.
+  ['other', 'gateway', 8080, true],
   ['test', 'gateway', 8080, true],
-  ['stranger', 'gateway', 9090, false],
+  ['other', 'gateway', 9090, false],
   ['monitoring', 'gateway', 9090, true],
-  // A worker takes no connection but a scraper's.
-  ['stranger', 'pdf', 9090, false],
+  // A worker accepts connections only from metrics scrapers.
+  ['other', 'pdf', 9090, false],
   ['keda', 'pdf', 9090, false],
   ['monitoring', 'pdf', 9090, true],
   ['monitoring', 'enrich', 9090, true],
-  // The bus is for the services, its monitoring for KEDA and the scraper.
+  // The client port of NATS is open to services, its monitoring port to KEDA and metrics scrapers.
   ['pdf', 'nats', 4222, true],
-  ['stranger', 'nats', 4222, false],
+  ['other', 'nats', 4222, false],
   ['monitoring', 'nats', 4222, false],
   ['keda', 'nats', 4222, false],
   ['test', 'nats', 4222, false],
   ['keda', 'nats', 8222, true],
   ['monitoring', 'nats', 8222, true],
-  ['stranger', 'nats', 8222, false],
+  ['other', 'nats', 8222, false],
   ['pdf', 'nats', 8222, false],
-  // A worker that was taken over reaches the bus and nothing else.
+  // A compromised worker can connect to NATS only.
   ['pdf', 'gateway', 8080, false],
   ['pdf', 'enrich', 9090, false],
-  ['pdf', 'stranger', 7777, false],
+  ['pdf', 'other', 7777, false],
   ['test', 'enrich', 9090, false],
-  ['test', 'stranger', 7777, false],
+  ['test', 'other', 7777, false],
 ];
 
-for (const [from, to, port, open] of ROWS)
-  test(`${from} ${open ? 'reaches' : 'does not reach'} port ${port} of ${to}`, async () => {
+for (const [from, to, port, allowed] of CONNECTIONS)
+  test(`${from} ${allowed ? 'can' : 'cannot'} connect to port ${port} of ${to}`, async () => {
     const host = addresses[to];
-    assert.ok(host, `${to} has an address`);
-    const what = await desks.get(from)?.run<string>(`return await connect(${JSON.stringify(host)}, ${port});`);
-    if (open) assert.equal(what, 'open');
-    // Shut means that nothing answers at all; a refusal would have come from the other side.
-    else assert.equal(what, 'shut');
+    assert.ok(host, `${to} must have an address`);
+    const result = await clients.get(from)?.run<string>(`return await connect(${JSON.stringify(host)}, ${port});`);
+    // A policy drops packets, so a forbidden connection times out. "ECONNREFUSED" would come from the target.
+    assert.equal(result, allowed ? 'open' : 'timeout');
   });
 
-test('a worker may still ask for names', async () => {
-  const address = await desks
+test('a worker can resolve DNS names', async () => {
+  const address = await clients
     .get('pdf')
     ?.run<string>(
       `const { lookup } = await import('node:dns/promises'); return (await lookup('${release.name}-nats.${namespace}.svc.cluster.local')).address;`,
@@ -105,12 +105,12 @@ test('a worker may still ask for names', async () => {
   assert.match(address ?? '', /^\d+\.\d+\.\d+\.\d+$/);
 });
 
-test('without the policies the same ways are open, so it is they that shut them', async () => {
+test('without the policies the forbidden connections are open', async () => {
   await release.apply({ networkPolicy: { enabled: false } });
-  for (const [from, to, port, open] of ROWS) {
-    // Nothing listens there.
-    if (open || port === 7777) continue;
-    const what = await desks.get(from)?.run<string>(`return await connect(${JSON.stringify(addresses[to])}, ${port});`);
-    assert.equal(what, 'open', `${from} to ${to}:${port}`);
+  for (const [from, to, port, allowed] of CONNECTIONS) {
+    // No process listens on port 7777.
+    if (allowed || port === 7777) continue;
+    const script = `return await connect(${JSON.stringify(addresses[to])}, ${port});`;
+    assert.equal(await clients.get(from)?.run<string>(script), 'open', `${from} to ${to}:${port}`);
   }
 });

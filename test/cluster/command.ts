@@ -1,21 +1,25 @@
-// Runs kubectl and helm, and tells what they said when they fail.
+// Runs kubectl, helm and other programs, and reports their output when they fail.
 import { spawn } from 'node:child_process';
 
-export interface CommandOptions {
+interface CommandOptions {
   input?: string | Uint8Array;
   env?: Record<string, string>;
   cwd?: string;
   timeoutMs?: number;
 }
 
-export interface Outcome {
+interface CommandResult {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** Runs a program to its end, whatever that is. */
-export function attempt(program: string, args: readonly string[], options: CommandOptions = {}): Promise<Outcome> {
+/** Runs a program. Does not throw if it fails. */
+export function attempt(
+  program: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       env: { ...process.env, ...options.env },
@@ -23,27 +27,27 @@ export function attempt(program: string, args: readonly string[], options: Comma
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: options.timeoutMs ?? 600_000,
     });
-    const said = { stdout: '', stderr: '' };
+    const output = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said.stdout += text;
+      output.stdout += text;
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said.stderr += text;
+      output.stderr += text;
     });
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code, ...said }));
-    // A program that ends before it has read everything is judged by its exit code.
+    child.once('close', (code) => resolve({ code, ...output }));
+    // A program may exit before it has read all input. Its exit code decides.
     child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
   });
 }
 
-/** What the program wrote. @throws Error with both streams where it fails */
+/** Runs a program. @returns its output @throws Error with both streams if it fails */
 export async function run(program: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
   const { code, stdout, stderr } = await attempt(program, args, options);
   if (code !== 0)
     throw new Error(
-      `${program} ${args.join(' ')} ended with ${code}:\n${stderr.slice(-4_000)}\n${stdout.slice(-4_000)}`,
+      `${program} ${args.join(' ')} exited with ${code}:\n${stderr.slice(-4_000)}\n${stdout.slice(-4_000)}`,
     );
   return stdout;
 }
@@ -51,23 +55,23 @@ export async function run(program: string, args: readonly string[], options: Com
 export const kubectl = (...args: string[]): Promise<string> => run('kubectl', args);
 export const helm = (...args: string[]): Promise<string> => run('helm', args);
 
-/** A list or an object of the API server, as it gives it. */
+/** Gets an object or a list from the API server. */
 export async function get<T>(...args: string[]): Promise<T> {
   return JSON.parse(await kubectl('get', ...args, '-o', 'json')) as T;
 }
 
-/** Asks until the answer is one. @throws Error naming what was waited for */
-export async function until<T>(
+/** Calls `check` until it returns a value. @throws Error with `what` after `seconds` */
+export async function waitFor<T>(
   what: string,
   seconds: number,
-  ask: () => Promise<T | undefined | false>,
+  check: () => Promise<T | undefined | false>,
   pauseMs = 500,
 ): Promise<T> {
   const end = Date.now() + seconds * 1_000;
   for (;;) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
-    if (Date.now() > end) throw new Error(`not within ${seconds} s: ${what}`);
+    const value = await check();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > end) throw new Error(`timed out after ${seconds} s waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

@@ -1,4 +1,4 @@
-// Builds the image of every service under the name that the chart gives it, and puts it where the nodes of the current cluster find it: `npm run images`.
+// Runs `npm run images`: builds the image of each service with its name in the chart and makes it available to the nodes of the cluster.
 import { readFileSync } from 'node:fs';
 import { copyFile, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,22 +15,22 @@ const read = (path: string): unknown => parse(readFileSync(join(ROOT, 'charts/pa
 const chart = read('values.yaml') as { image: { registry: string; repository: string }; nats: { image: string } };
 const { appVersion } = read('Chart.yaml') as { appVersion: string };
 
-/** The chart's own, so that it is installed as it is; elsewhere where one is named, to which the images are then pushed. */
+/** The registry of the chart, or IMAGE_REGISTRY, to which the images are pushed. */
 const registry = process.env.IMAGE_REGISTRY ?? chart.image.registry;
 
-/** What the chart calls a service's image. */
+/** Name of the image of a service in the chart. */
 export const imageOf = (service: string): string => `${registry}/${chart.image.repository}-${service}:${appVersion}`;
 
-/** Values that make the chart ask for these images. */
+/** Values with which the chart uses these images. */
 export const IMAGE_VALUES = { image: { registry } };
 
 /**
- * A program that puts images into a cluster that neither Docker nor a registry reaches: `build REF CONTEXT [options of
- * the builder]`, `bin REF UID /ENTRY FILE`, `debian REF PACKAGES`. Docker builds where none is named.
+ * IMAGE_TOOL is a program that builds images for a cluster without Docker and without a registry. Its commands are `build REF CONTEXT
+ * [options of the builder]`, `bin REF UID /ENTRY FILE` and `debian REF PACKAGES`. Without it, Docker builds the images.
  */
 const tool = process.env.IMAGE_TOOL;
 
-/** How the nodes of a local cluster are handed images that Docker built, by the name of its kubectl context. */
+/** How images of the local Docker get to the nodes of a local cluster, by the name of its kubectl context. */
 const LOCAL_CLUSTERS: readonly { context: RegExp; load?: (cluster: string, images: readonly string[]) => string[] }[] =
   [
     { context: /^(?:docker-desktop|rancher-desktop|orbstack)$/ },
@@ -38,13 +38,13 @@ const LOCAL_CLUSTERS: readonly { context: RegExp; load?: (cluster: string, image
     { context: /^(minikube)$/, load: (name, images) => ['minikube', 'image', 'load', '-p', name, ...images] },
   ];
 
-/** The folder of the npm that runs here; where the project's own Node runs it, `npm root -g` names one that is not there. */
+/** Folder of the running npm. (`npm root -g` is wrong when the Node of the project runs npm.) */
 async function npmPackage(): Promise<string> {
   const cli = process.env.npm_execpath ?? (await run('sh', ['-c', 'readlink -f "$(command -v npm)"'])).trim();
   return dirname(dirname(await realpath(cli)));
 }
 
-/** Debian with this machine's Node 24 and npm: what node:24-bookworm-slim is where there is a registry. */
+/** Debian with Node 24 and npm of this machine: replaces node:24-bookworm-slim if there is no registry. */
 const LOCAL_BASE = 'localhost/node:24';
 
 async function buildBase(program: string): Promise<void> {
@@ -55,7 +55,7 @@ async function buildBase(program: string): Promise<void> {
     await copyFile(process.execPath, join(context, 'node'));
     await cp(npm, join(context, 'npm'), { recursive: true });
     await mkdir(join(context, 'certificates'));
-    // The builder may sit behind the same proxy as this machine.
+    // The builder may need the certificates of the same proxy as this machine.
     await copyFile('/etc/ssl/certs/ca-certificates.crt', join(context, 'certificates/ca-certificates.crt'));
     await writeFile(
       join(context, 'Dockerfile'),
@@ -70,22 +70,22 @@ async function buildBase(program: string): Promise<void> {
         '',
       ].join('\n'),
     );
-    // One layer, because the Debian made from packages has no history, and a builder that keeps layers refuses fewer entries than layers.
+    // `--squash` makes one layer, because this Debian image has no history, and the builder rejects an image with fewer entries than layers.
     await run(program, ['build', LOCAL_BASE, context, '--squash', '--build-arg', 'BASE=localhost/debian:12']);
   } finally {
     await rm(context, { recursive: true, force: true });
   }
 }
 
-async function natsServer(): Promise<string> {
+async function findNatsServer(): Promise<string> {
   for (const program of ['nats-server', '/usr/sbin/nats-server']) {
     const found = await attempt('sh', ['-c', `command -v ${program}`]);
     if (found.code === 0) return found.stdout.trim();
   }
-  throw new Error('nats-server is not installed');
+  throw new Error('nats-server is not installed: apt-get install nats-server');
 }
 
-/** What every image is labelled with, and the base that it is built on where one is named. */
+/** Options of the builder: target, Dockerfile, base image and labels. */
 async function buildOptions(service: string, base: string | undefined): Promise<string[]> {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const revision = (await attempt('git', ['rev-parse', 'HEAD'], { cwd: ROOT })).stdout.trim();
@@ -97,7 +97,7 @@ async function buildOptions(service: string, base: string | undefined): Promise<
   ];
 }
 
-/** Builds one image after the other (all targets share their layers). */
+/** Builds one image after the other, because all targets share their layers. */
 async function buildEach(
   base: string | undefined,
   build: (image: string, options: string[]) => Promise<unknown>,
@@ -109,33 +109,33 @@ async function buildEach(
   }
 }
 
-/** By a program of the cluster's, with all that such a cluster cannot pull: the base, and NATS. */
+/** Builds with IMAGE_TOOL. It also builds the base image and NATS, because such a cluster cannot pull them. */
 async function buildWithTool(program: string): Promise<void> {
   const base = process.env.BASE_IMAGE ?? LOCAL_BASE;
   if (process.env.BASE_IMAGE === undefined) await buildBase(program);
-  await run(program, ['bin', chart.nats.image, '10001', '/nats-server', await natsServer()]);
+  await run(program, ['bin', chart.nats.image, '10001', '/nats-server', await findNatsServer()]);
   await buildEach(base, (image, options) =>
     run(program, ['build', image, ROOT, '--layers', ...options], { timeoutMs: BUILD_MS }),
   );
 }
 
 /**
- * By Docker, and on to the nodes.
- * @throws Error, before anything is built, where nothing is known of how they come by images
+ * Builds with Docker and loads the images into the nodes, or pushes them to IMAGE_REGISTRY.
+ * @throws Error, before the build, if there is no known way to get the images to the nodes
  */
 async function buildWithDocker(): Promise<void> {
   const context = (await attempt('kubectl', ['config', 'current-context'])).stdout.trim();
   const local = LOCAL_CLUSTERS.find((cluster) => cluster.context.test(context));
-  const pushes = process.env.IMAGE_REGISTRY !== undefined;
-  if (!local && !pushes)
+  const push = process.env.IMAGE_REGISTRY !== undefined;
+  if (!local && !push)
     throw new Error(
-      `the cluster of kubectl's context ${JSON.stringify(context)} is no local one (minikube, kind, Docker Desktop) whose nodes take images from here: set IMAGE_REGISTRY to a registry that you and they reach`,
+      `The kubectl context ${JSON.stringify(context)} is not a local cluster (minikube, kind, Docker Desktop). Set IMAGE_REGISTRY to a registry that this machine and the nodes can reach.`,
     );
   await buildEach(process.env.BASE_IMAGE, (image, options) =>
     run('docker', ['build', '-t', image, ...options, ROOT], { env: { DOCKER_BUILDKIT: '1' }, timeoutMs: BUILD_MS }),
   );
   const images = SERVICE_NAMES.map(imageOf);
-  if (pushes) for (const image of images) await run('docker', ['push', image], { timeoutMs: BUILD_MS });
+  if (push) for (const image of images) await run('docker', ['push', image], { timeoutMs: BUILD_MS });
   else if (local?.load) {
     const [program = '', ...args] = local.load(local.context.exec(context)?.[1] ?? '', images);
     await run(program, args, { timeoutMs: BUILD_MS });

@@ -1,4 +1,4 @@
-// Keys from Secrets of a real API server: made and revoked by the product's own command, and through every manner in which the way to that server fails.
+// Tests keys from Secrets of a real API server: creation, revocation, invalid Secrets, and failures of the connection to the API server.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -19,24 +19,24 @@ import {
 import { KEYS_LIMITS } from '#shared/contract/limits.ts';
 import { errorBody, parse, send, successData } from '../harness/client.ts';
 import { type Product, startProduct } from '../harness/product.ts';
-import { type ApiRelay, startApiRelay } from './api-relay.ts';
+import { type ApiServerProxy, startApiServerProxy } from './api-server-proxy.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const FILE = { file: 'Boat,Length\r\nPetrel,42\r\n', fileName: 'boats.csv' };
-/** A key must be refused this soon after the API server took its revocation. */
+/** A key must be rejected within this time after the API server has accepted its revocation. */
 const SECOND = 1_000;
-/** The client's own limit on a watch without a byte (its Watch). */
+/** The Kubernetes client closes a watch that has received no bytes for this time. */
 const WATCH_SILENCE_MS = 30_000;
 
 describe('keys in Secrets', () => {
   const namespace = `parsemesh-keys-${randomBytes(4).toString('hex')}`;
   let folder = '';
   let core: CoreV1Api;
-  let relay: ApiRelay;
+  let proxy: ApiServerProxy;
   let product: Product;
 
-  const keys = async (...args: string[]): Promise<string> => {
+  const runKeys = async (...args: string[]): Promise<string> => {
     const { stdout } = await run(
       process.execPath,
       [join(ROOT, 'services/keys.ts'), ...args, '--kubernetes', '--namespace', namespace],
@@ -45,10 +45,10 @@ describe('keys in Secrets', () => {
     return stdout.trim();
   };
   const createKey = async (...flags: string[]): Promise<string> =>
-    (await keys('create', ...flags)).split('\n').at(-1) ?? '';
+    (await runKeys('create', ...flags)).split('\n').at(-1) ?? '';
   const statusOf = async (key: string): Promise<number> =>
     (await send({ url: product.url, key }, { method: 'GET', path: '/v2/parse/formats' })).status;
-  const within = async (ms: number, key: string, status: number): Promise<void> => {
+  const expectStatusWithin = async (ms: number, key: string, status: number): Promise<void> => {
     const until = Date.now() + ms;
     let seen = 0;
     do {
@@ -56,10 +56,10 @@ describe('keys in Secrets', () => {
       if (seen === status) return;
       await sleep(20);
     } while (Date.now() < until);
-    assert.fail(`still ${seen} and not ${status} after ${ms} ms`);
+    assert.fail(`the status is ${seen}, not ${status}, after ${ms} ms`);
   };
-  /** Its output comes by another way than its answers, and may come after them. */
-  const written = async (pattern: RegExp): Promise<void> => {
+  /** Waits up to one second, because the output of the product may arrive after its responses. */
+  const expectOutput = async (pattern: RegExp): Promise<void> => {
     const until = Date.now() + SECOND;
     while (!pattern.test(product.output()) && Date.now() < until) await sleep(20);
     assert.match(product.output(), pattern);
@@ -74,13 +74,13 @@ describe('keys in Secrets', () => {
     );
     return found?.metadata?.name ?? assert.fail('the key has no Secret');
   };
-  const patch = async (name: string, fields: Record<string, string>): Promise<void> => {
+  const patchSecret = async (name: string, fields: Record<string, string>): Promise<void> => {
     const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
     await core.patchNamespacedSecret({ name, namespace, body: { stringData: fields } }, merge);
   };
 
-  /** A service account that may list and watch Secrets of the namespace, and nothing else. @returns its token */
-  const makeReader = async (kubeConfig: KubeConfig): Promise<string> => {
+  /** Creates a service account that can only list and watch Secrets of the namespace. @returns its token */
+  const createReader = async (kubeConfig: KubeConfig): Promise<string> => {
     const rbac = kubeConfig.makeApiClient(RbacAuthorizationV1Api);
     const metadata = { name: 'gateway', namespace };
     await core.createNamespacedServiceAccount({ namespace, body: { metadata } });
@@ -98,7 +98,7 @@ describe('keys in Secrets', () => {
     });
     const request = { spec: { audiences: [], expirationSeconds: 3_600 } };
     const { status } = await core.createNamespacedServiceAccountToken({ name: 'gateway', namespace, body: request });
-    return status?.token ?? assert.fail('no token was given');
+    return status?.token ?? assert.fail('the API server returned no token');
   };
 
   before(async () => {
@@ -111,19 +111,19 @@ describe('keys in Secrets', () => {
     const ca = cluster.caFile
       ? await readFile(cluster.caFile)
       : cluster.caData && Buffer.from(cluster.caData, 'base64');
-    relay = await startApiRelay(cluster.server, ca || undefined);
+    proxy = await startApiServerProxy(cluster.server, ca || undefined);
     const kubeconfig = join(folder, 'kubeconfig');
-    const token = await makeReader(kubeConfig);
+    const token = await createReader(kubeConfig);
     await writeFile(
       kubeconfig,
       JSON.stringify({
-        clusters: [{ name: 'c', cluster: { server: relay.url, 'insecure-skip-tls-verify': true } }],
+        clusters: [{ name: 'c', cluster: { server: proxy.url, 'insecure-skip-tls-verify': true } }],
         users: [{ name: 'u', user: { token } }],
         contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace } }],
         'current-context': 'x',
       }),
     );
-    relay.set('cut');
+    proxy.setMode('disconnect');
     product = await startProduct({
       transport: 'memory',
       waitFor: 'live',
@@ -132,52 +132,52 @@ describe('keys in Secrets', () => {
   });
   after(async () => {
     await product?.stop();
-    await relay?.close();
+    await proxy?.close();
     await core?.deleteNamespace({ name: namespace });
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('a start without the API server is alive, not ready, says why, and becomes ready by itself', async () => {
+  test('a gateway that starts without the API server is live but not ready, logs why, and becomes ready when the server is available', async () => {
     const key = await createKey();
     await sleep(1_000);
     errorBody(await send(product, { method: 'GET', path: '/readyz' }), 503, 'SERVICE_UNAVAILABLE');
-    const refused = await parse({ url: product.url, key }, FILE);
-    errorBody(refused, 503, 'SERVICE_UNAVAILABLE');
-    assert.ok(Number(refused.headers['retry-after']) >= 1);
+    const rejected = await parse({ url: product.url, key }, FILE);
+    errorBody(rejected, 503, 'SERVICE_UNAVAILABLE');
+    assert.ok(Number(rejected.headers['retry-after']) >= 1);
     assert.equal((await send(product, { method: 'GET', path: '/livez' })).status, 200);
     assert.match(product.output(), /cannot be read; every request is rejected until they are loaded/);
-    relay.set('open');
-    await within(KEYS_LIMITS.retryMaxMs + SECOND, key, 200);
+    proxy.setMode('forward');
+    await expectStatusWithin(KEYS_LIMITS.retryMaxMs + SECOND, key, 200);
     assert.equal((await send(product, { method: 'GET', path: '/readyz' })).status, 200);
     successData(await parse({ url: product.url, key }, FILE));
-    assert.equal(await statusOf('pm-nobody'), 401);
+    assert.equal(await statusOf('pm-unknown'), 401);
   });
 
-  test('made, listed and revoked by the command, each counting within a second', async () => {
+  test('a key that the command creates is accepted within a second, listed, and rejected within a second after its revocation', async () => {
     const key = await createKey('--team', 'blue', '--rate', '77');
-    await within(SECOND, key, 200);
-    const table = await keys('list');
+    await expectStatusWithin(SECOND, key, 200);
+    const table = await runKeys('list');
     assert.match(table, /blue +77 .*active/);
     assert.equal(table.includes(key), false);
-    await keys('revoke', key);
-    await within(SECOND, key, 401);
-    assert.match(await keys('list'), /blue +77 .*revoked/);
-    await assert.rejects(keys('revoke', key), /no active key/);
+    await runKeys('revoke', key);
+    await expectStatusWithin(SECOND, key, 401);
+    assert.match(await runKeys('list'), /blue +77 .*revoked/);
+    await assert.rejects(runKeys('revoke', key), /no active key/);
   });
 
-  test('a Secret that is deleted, or whose plan changes, counts within a second', async () => {
+  test('a changed plan and a deleted Secret take effect within a second', async () => {
     const key = await createKey('--rate', '100');
-    await within(SECOND, key, 200);
-    await patch(await secretOf(key), { allow: '' });
+    await expectStatusWithin(SECOND, key, 200);
+    await patchSecret(await secretOf(key), { allow: '' });
     const until = Date.now() + SECOND;
     let answer = await parse({ url: product.url, key }, FILE);
     while (answer.status !== 403 && Date.now() < until) answer = await parse({ url: product.url, key }, FILE);
     errorBody(answer, 403, 'FORBIDDEN');
     await core.deleteNamespacedSecret({ name: await secretOf(key), namespace });
-    await within(SECOND, key, 401);
+    await expectStatusWithin(SECOND, key, 401);
   });
 
-  test('a manifest that is printed holds no key and becomes one when it is applied', async () => {
+  test('a printed manifest does not contain the key, and the key is accepted after the manifest is applied', async () => {
     const { stdout, stderr } = await run(
       process.execPath,
       [join(ROOT, 'services/keys.ts'), 'create', '--print-manifest', '--namespace', namespace],
@@ -188,80 +188,80 @@ describe('keys in Secrets', () => {
     assert.equal(stdout.includes(key), false);
     const { parse: parseYaml } = await import('yaml');
     await core.createNamespacedSecret({ namespace, body: parseYaml(stdout) });
-    await within(SECOND, key, 200);
+    await expectStatusWithin(SECOND, key, 200);
   });
 
-  test('a Secret that is not valid is named in the log, opens nothing and harms no other', async () => {
+  test('an invalid Secret is logged with its name, its key is rejected, and it is accepted when it is corrected', async () => {
     const key = await createKey();
-    await within(SECOND, key, 200);
-    await patch(await secretOf(key), { rate: 'fast' });
-    await within(SECOND, key, 401);
+    await expectStatusWithin(SECOND, key, 200);
+    await patchSecret(await secretOf(key), { rate: 'fast' });
+    await expectStatusWithin(SECOND, key, 401);
     const name = await secretOf(key);
-    await written(new RegExp(`"secret":"${name}","reason":"rate: `));
-    await patch(name, { rate: '50' });
-    await within(SECOND, key, 200);
+    await expectOutput(new RegExp(`"secret":"${name}","reason":"rate: `));
+    await patchSecret(name, { rate: '50' });
+    await expectStatusWithin(SECOND, key, 200);
   });
 
-  test('Secrets without the label are nobody', async () => {
+  test('a Secret without the label does not make its key valid', async () => {
     const key = await createKey();
     const { data } = await core.readNamespacedSecret({ name: await secretOf(key), namespace });
     await core.deleteNamespacedSecret({ name: await secretOf(key), namespace });
     await core.createNamespacedSecret({ namespace, body: { metadata: { name: 'unlabelled' }, data } });
-    await within(SECOND, key, 401);
+    await expectStatusWithin(SECOND, key, 401);
     await sleep(SECOND);
     assert.equal(await statusOf(key), 401);
   });
 
-  test('while the API server is away the last known keys count; what changed meanwhile counts when it is back', async () => {
+  test('known keys stay valid while the API server is unavailable, and changes take effect when it is available again', async () => {
     const [kept, revoked] = [await createKey(), await createKey()];
-    await within(SECOND, kept, 200);
-    await within(SECOND, revoked, 200);
-    relay.set('cut');
-    await keys('revoke', revoked);
-    const made = await createKey();
+    await expectStatusWithin(SECOND, kept, 200);
+    await expectStatusWithin(SECOND, revoked, 200);
+    proxy.setMode('disconnect');
+    await runKeys('revoke', revoked);
+    const created = await createKey();
     await sleep(2 * SECOND);
-    assert.deepEqual([await statusOf(kept), await statusOf(revoked), await statusOf(made)], [200, 200, 401]);
+    assert.deepEqual([await statusOf(kept), await statusOf(revoked), await statusOf(created)], [200, 200, 401]);
     assert.equal((await send(product, { method: 'GET', path: '/readyz' })).status, 200);
-    await written(/cannot be read; the last known keys stay active/);
-    relay.set('open');
-    await within(KEYS_LIMITS.retryMaxMs + SECOND, revoked, 401);
-    await within(SECOND, made, 200);
+    await expectOutput(/out of reach; the last known keys still count/);
+    proxy.setMode('forward');
+    await expectStatusWithin(KEYS_LIMITS.retryMaxMs + SECOND, revoked, 401);
+    await expectStatusWithin(SECOND, created, 200);
     assert.equal(await statusOf(kept), 200);
   });
 
-  test('a watch that expires (410) is begun anew from a list', async () => {
+  test('an expired watch (410) is replaced by a new list and watch', async () => {
     const [kept, revoked] = [await createKey(), await createKey()];
-    await within(SECOND, kept, 200);
-    await within(SECOND, revoked, 200);
+    await expectStatusWithin(SECOND, kept, 200);
+    await expectStatusWithin(SECOND, revoked, 200);
     for (let round = 0; round < 5; round++) {
-      const before = relay.watches();
-      relay.expireWatches();
+      const before = proxy.watchCount();
+      proxy.expireWatches();
       const until = Date.now() + 3 * SECOND;
-      while (relay.watches() === before && Date.now() < until) await sleep(20);
-      assert.ok(relay.watches() > before, `round ${round}: nobody watches`);
+      while (proxy.watchCount() === before && Date.now() < until) await sleep(20);
+      assert.ok(proxy.watchCount() > before, `round ${round}: there must be a new watch`);
     }
-    await keys('revoke', revoked);
-    await within(SECOND, revoked, 401);
+    await runKeys('revoke', revoked);
+    await expectStatusWithin(SECOND, revoked, 401);
     assert.equal(await statusOf(kept), 200);
   });
 
-  test('a connection that goes silent without an end is given up, and a new one is opened', async () => {
+  test('a stalled connection is closed after the silence limit and replaced by a new one', async () => {
     const [kept, revoked] = [await createKey(), await createKey()];
-    await within(SECOND, kept, 200);
-    await within(SECOND, revoked, 200);
-    relay.set('silent');
-    await keys('revoke', revoked);
+    await expectStatusWithin(SECOND, kept, 200);
+    await expectStatusWithin(SECOND, revoked, 200);
+    proxy.setMode('stall');
+    await runKeys('revoke', revoked);
     await sleep(2 * SECOND);
-    assert.equal(await statusOf(revoked), 200, 'nothing came through, so this cannot be known');
-    // The way is there again, but the connection that is muted never hears of it.
-    relay.set('open');
-    await within(WATCH_SILENCE_MS + KEYS_LIMITS.retryMaxMs + SECOND, revoked, 401);
+    assert.equal(await statusOf(revoked), 200, 'the gateway cannot know of the revocation yet');
+    // New connections work again, but the stalled connection stays stalled.
+    proxy.setMode('forward');
+    await expectStatusWithin(WATCH_SILENCE_MS + KEYS_LIMITS.retryMaxMs + SECOND, revoked, 401);
     assert.equal(await statusOf(kept), 200);
   });
 
-  test('no key is in anything that the gateway wrote', async () => {
+  test('the gateway never logs a key', async () => {
     const key = await createKey();
-    await within(SECOND, key, 200);
+    await expectStatusWithin(SECOND, key, 200);
     successData(await parse({ url: product.url, key }, FILE));
     const output = product.output();
     assert.match(output, /the API keys are loaded/);

@@ -1,4 +1,4 @@
-// Holds what deploys the product to what the product is: chart, Dockerfile, skaffold and kustomize name the same services, and the chart's numbers keep the promises of the code.
+// Tests that chart, Dockerfile, skaffold and kustomize have the services of the table, and that the values of the chart fit the limits of the code.
 import assert from 'node:assert/strict';
 import { glob, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -64,35 +64,35 @@ test('an image starts a service with the command of `npm run service`', async ()
 });
 
 const validate = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true }).compile(schema);
-const faults = (candidate: unknown): string[] =>
+const schemaErrors = (candidate: unknown): string[] =>
   validate(candidate) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
 
-test('the values and every combination under ci/ satisfy the schema', async () => {
-  assert.deepEqual(faults(values), []);
+test('values.yaml and every file of values under ci/ satisfy the schema', async () => {
+  assert.deepEqual(schemaErrors(values), []);
   let combinations = 0;
   for await (const path of glob(`${CHART}/ci/*-values.yaml`, { cwd: ROOT })) {
     combinations++;
-    assert.deepEqual(faults(parse(await text(path))), [], basename(path));
+    assert.deepEqual(schemaErrors(parse(await text(path))), [], basename(path));
   }
   assert.ok(combinations >= 9, `${combinations} combinations`);
 });
 
-const REFUSED: readonly (readonly [what: string, values: object])[] = [
-  ['a value that there is not', { replicas: 2 }],
-  ['a service that there is not', { services: { word: {} } }],
-  ["a slip in a service's setting", { services: { pdf: { replica: 2 } } }],
-  ['an autoscaler that there is not', { defaults: { autoscaling: { kind: 'vpa' } } }],
+const INVALID: readonly (readonly [what: string, values: object])[] = [
+  ['an unknown value', { replicas: 2 }],
+  ['an unknown service', { services: { word: {} } }],
+  ['a misspelled setting of a service', { services: { pdf: { replica: 2 } } }],
+  ['an unknown kind of autoscaler', { defaults: { autoscaling: { kind: 'vpa' } } }],
   ['a number of pods as text', { services: { ocr: { replicas: '2' } } }],
   ['a port out of range', { service: { port: 70_000 } }],
-  ['memory that is no quantity', { nats: { jetstream: { memoryStorage: 'much' } } }],
+  ['memory that is not a quantity', { nats: { jetstream: { memoryStorage: 'much' } } }],
   ['a variable name with a dash', { defaults: { env: { 'LOG-LEVEL': 'info' } } }],
   ['an endpoint without a scheme', { llm: { baseUrl: 'models.example.com' } }],
-  ['a selector that makes no label', { keys: { selector: 'api-key' } }],
+  ['a key selector that is not `label=value`', { keys: { selector: 'api-key' } }],
 ];
-for (const [what, candidate] of REFUSED)
-  test(`the schema refuses ${what}`, () => assert.notDeepEqual(faults(candidate), []));
+for (const [what, candidate] of INVALID)
+  test(`the schema rejects ${what}`, () => assert.notDeepEqual(schemaErrors(candidate), []));
 
-test('every value has its word in the README, and the schema knows every value', async () => {
+test('every value of the chart has a description', async () => {
   const { values: documented, bare } = documentedValues(await text(`${CHART}/values.yaml`));
   assert.deepEqual(
     bare.filter((path) => !path.startsWith('services.')),
@@ -101,17 +101,17 @@ test('every value has its word in the README, and the schema knows every value',
   assert.ok(documented.length > 100);
 });
 
-/** `4Gi` in MiB. */
+/** Converts a quantity such as `4Gi` to MiB. */
 function mebibytes(quantity: string): number {
   const [, number, unit] = /^(\d+)(Mi|Gi)$/.exec(quantity) ?? [];
-  assert.ok(number !== undefined, `not a quantity in Mi or Gi: ${quantity}`);
+  assert.ok(number !== undefined, `${quantity} must be a quantity in Mi or Gi`);
   return Number(number) * (unit === 'Gi' ? 1024 : 1);
 }
 
-/** What a worker's own process needs beside its conversions. */
+/** Memory of a worker's process, without its isolated processes. */
 const PARENT_MIB = 512;
 for (const queue of QUEUE_NAMES)
-  test(`the memory limit of ${queue} holds as many conversions at their cap as it runs at once`, () => {
+  test(`the memory limit of ${queue} pods allows all their parallel conversions to reach their limit`, () => {
     const service = { ...values.defaults, ...values.services[queue] };
     const memory = service.resources.limits?.memory;
     assert.ok(memory, `set services.${queue}.resources.limits.memory in charts/parsemesh/values.yaml`);
@@ -119,27 +119,30 @@ for (const queue of QUEUE_NAMES)
     const needed = (service.concurrency ?? 1) * WORKER_SERVICES[queue].memoryMiB + PARENT_MIB;
     assert.ok(
       limit >= needed,
-      `${limit} MiB, and ${needed} MiB may be used: the kernel would end the pod, not the conversion`,
+      `the limit is ${limit} MiB, but ${needed} MiB may be used: the kernel would kill the pod instead of one conversion`,
     );
   });
 
-test('full pods with a document before them look like too few pods to the autoscaler', () => {
+test('the autoscaler adds a pod when all pods are busy and a job waits', () => {
   for (const [name, service] of Object.entries(values.services)) {
     const concurrency = service.concurrency === undefined ? values.defaults.concurrency : service.concurrency;
     if (name === 'gateway' || concurrency === null) continue;
     const jobs = service.autoscaling?.jobsPerReplica ?? values.defaults.autoscaling.jobsPerReplica ?? Infinity;
-    assert.ok(jobs <= concurrency, `${name}: at ${jobs} jobs a pod, ${concurrency} running ones never ask for another`);
+    assert.ok(
+      jobs <= concurrency,
+      `${name}: with ${jobs} jobs per pod, ${concurrency} running jobs never start another pod`,
+    );
   }
 });
 
-test('a draining pod outlasts the longest request', () => {
+test('pods drain longer than the longest request may take', () => {
   for (const [name, service] of Object.entries(values.services)) {
     const seconds = service.drainSeconds ?? values.defaults.drainSeconds;
     assert.ok(seconds * 1_000 > REQUEST_LIMITS.timeoutMaxMs, name);
   }
 });
 
-test('the chart sets variables that the configuration knows, and KEDA asks for streams that the bus makes', async () => {
+test('the chart sets only variables of the configuration, and KEDA queries the streams of the bus', async () => {
   const known = new Set([
     ...Object.keys(environmentSchema.shape),
     'HOME',
@@ -152,7 +155,7 @@ test('the chart sets variables that the configuration knows, and KEDA asks for s
   const set = [...service.matchAll(/(?:set \$env|dict|^ {2}|["\d] )\s*"([A-Z][A-Z_]+)" /gm)].map(
     (match) => match[1] ?? '',
   );
-  assert.ok(set.includes('HOST') && set.includes('KEYS_SOURCE'), `the variables were found: ${set.join(' ')}`);
+  assert.ok(set.includes('HOST') && set.includes('KEYS_SOURCE'), `variables that were found: ${set.join(' ')}`);
   assert.deepEqual(
     set.filter((name) => !known.has(name)),
     [],
@@ -161,17 +164,17 @@ test('the chart sets variables that the configuration knows, and KEDA asks for s
   assert.ok(autoscalers.includes(`list "${JOB_STREAMS.durable}" "${JOB_STREAMS.volatile}"`));
 });
 
-test('the chart labels keys as the gateway looks for them', () => {
+test('the chart and the gateway use the same label for keys', () => {
   assert.equal(values.keys.selector, environmentSchema.shape.KEYS_SELECTOR.parse(undefined));
 });
 
-test('the chart is of the version of the product', async () => {
+test('the chart has the version of the product', async () => {
   const chart = parse(await text(`${CHART}/Chart.yaml`)) as { appVersion: string };
   const { version } = JSON.parse(await text('package.json')) as { version: string };
   assert.equal(chart.appVersion, version);
 });
 
-test('the kustomize base runs every service, and its overlays change what is there', async () => {
+test('the kustomize base runs every service, and the patches of the overlays have existing targets', async () => {
   const manifests = parseAllDocuments(await text('k8s/base/parsemesh.yaml')).map((document) => document.toJS());
   const deployments = manifests.filter((manifest) => manifest.kind === 'Deployment');
   assert.deepEqual(

@@ -1,16 +1,16 @@
-// One installation of the chart in a namespace of its own, as a user would make it.
+// Installs the chart in a namespace of its own, as a user does, and reads the state of the release.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SERVICE_NAMES } from '#shared/contract/services.ts';
-import { attempt, get, helm, kubectl, run, until } from './command.ts';
+import { attempt, get, helm, kubectl, run, waitFor } from './command.ts';
 import { IMAGE_VALUES } from './images.ts';
 
 export const CHART = fileURLToPath(new URL('../../charts/parsemesh', import.meta.url));
 
-/** What a cluster of one small node with local images needs beside the values of a test. */
-export const LOCAL_VALUES = {
+/** Values for a cluster of one small node with local images. They are added to the values of a test. */
+const LOCAL_VALUES = {
   ...IMAGE_VALUES,
   nats: { resources: { requests: { cpu: '10m', memory: '64Mi' } } },
   services: Object.fromEntries(
@@ -40,7 +40,7 @@ export class Release {
     this.namespace = namespace;
   }
 
-  /** The namespace, which admits only what keeps to the strictest pod security standard. */
+  /** Creates the namespace. It accepts only pods that meet the strictest pod security standard. */
   async openNamespace(): Promise<void> {
     await run('kubectl', ['apply', '-f', '-'], {
       input: JSON.stringify({
@@ -52,7 +52,7 @@ export class Release {
     await freeVolumes();
   }
 
-  /** Installs or upgrades with these values (no others are kept) and waits until every pod is ready. @returns helm's output */
+  /** Installs or upgrades with exactly these values and waits until every pod is ready. @returns the output of helm */
   async apply(...values: object[]): Promise<string> {
     await this.openNamespace();
     return withValues(values, (files) =>
@@ -72,25 +72,25 @@ export class Release {
     );
   }
 
-  /** Back to the revision before. */
+  /** Rolls back to the previous revision. */
   async rollback(): Promise<void> {
     await helm('rollback', this.name, '-n', this.namespace, '--wait', '--timeout', '8m');
   }
 
-  /** The pods of one service that are not on their way out. */
+  /** The pods of one component, without those that are being deleted. */
   async pods(component: string): Promise<Pod[]> {
     const selector = `app.kubernetes.io/instance=${this.name},app.kubernetes.io/component=${component}`;
     const { items } = await get<List<Pod>>('pods', '-n', this.namespace, '-l', selector);
     return items.filter((pod) => pod.metadata.deletionTimestamp === undefined);
   }
 
-  /** The value of the key that the install made. */
+  /** The key that the install created. */
   async firstKey(): Promise<string> {
     const { data } = await get<{ data: { key: string } }>('secret', `${this.name}-first-key`, '-n', this.namespace);
     return Buffer.from(data.key, 'base64').toString('utf8');
   }
 
-  /** Address of the API inside the cluster. */
+  /** URL of the API inside the cluster. */
   get url(): string {
     return `http://${this.name}.${this.namespace}.svc.cluster.local`;
   }
@@ -107,8 +107,8 @@ export class Release {
   }
 }
 
-/** Calls with `-f FILE` for each object of values, the local ones first. */
-export async function withValues<T>(values: readonly object[], use: (files: string[]) => Promise<T>): Promise<T> {
+/** Writes each object of values to a file, the local values first, and calls `use` with the arguments `-f FILE`. */
+async function withValues<T>(values: readonly object[], use: (files: string[]) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-values-'));
   try {
     const files: string[] = [];
@@ -123,7 +123,7 @@ export async function withValues<T>(values: readonly object[], use: (files: stri
   }
 }
 
-/** Volumes that no provisioner made are not given out twice unless somebody says that they may be. */
+/** Makes released volumes available again. Kubernetes does not do this for volumes without a provisioner. */
 async function freeVolumes(): Promise<void> {
   const { items } = await get<List<Volume>>('persistentvolumes');
   for (const volume of items)
@@ -131,9 +131,9 @@ async function freeVolumes(): Promise<void> {
       await attempt('kubectl', ['patch', 'pv', volume.metadata.name, '-p', '{"spec":{"claimRef":null}}']);
 }
 
-/** Resolves once so many pods of a service are ready and no other is there. */
-export const untilPods = (release: Release, component: string, count: number, seconds: number): Promise<Pod[]> =>
-  until(`${count} ready pods of ${component}`, seconds, async () => {
+/** Waits until a component has exactly `count` pods and all of them are ready. */
+export const waitForPods = (release: Release, component: string, count: number, seconds: number): Promise<Pod[]> =>
+  waitFor(`${count} ready pods of ${component}`, seconds, async () => {
     const pods = await release.pods(component);
     const ready = pods.filter((pod) =>
       pod.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),

@@ -27,7 +27,7 @@ async function render(...flags: string[]): Promise<string[]> {
   return parseAllDocuments(text).flatMap((document) => {
     const manifest: Manifest | null = document.toJS();
     if (manifest === null) return [];
-    // Helm has no part in these.
+    // These manifests are not managed by Helm.
     delete manifest.metadata.labels['helm.sh/chart'];
     manifest.metadata.labels['app.kubernetes.io/managed-by'] = 'kustomize';
     return [stringify(manifest, { lineWidth: 0 })];

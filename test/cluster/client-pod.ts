@@ -1,17 +1,17 @@
-// A pod from which a test sends requests, since only inside the cluster does a request go through the Service and the NetworkPolicies.
+// Sends requests from a pod, because only requests inside the cluster go through the Service and the NetworkPolicies.
 import { spawn } from 'node:child_process';
 import { kubectl, run } from './command.ts';
 import { imageOf } from './images.ts';
 
-/** What a request sent from the desk came to. */
+/** Result of a request. */
 export interface Reply {
-  /** 0 where there was no answer at all. */
+  /** 0 if there was no response. */
   status: number;
   text: string;
   ms: number;
 }
 
-/** JavaScript that runs in the desk's pod: `send(file)` posts one of the files that `put` left there. */
+/** Functions for scripts in the pod: `send` posts a file that `putFiles` wrote, `connect` tries a TCP connection. */
 const PRELUDE = `
 import { readFile } from 'node:fs/promises';
 const send = async ({ url, key, name, options, timeoutMs = 310000 }) => {
@@ -30,30 +30,30 @@ const connect = async (host, port) => {
   const net = await import('node:net');
   return new Promise((resolve) => {
     const socket = net.connect({ host, port, timeout: 3000 });
-    const end = (what) => { socket.destroy(); resolve(what); };
-    socket.on('connect', () => end('open')).on('timeout', () => end('shut')).on('error', (error) => end(error.code ?? 'error'));
+    const end = (result) => { socket.destroy(); resolve(result); };
+    socket.on('connect', () => end('open')).on('timeout', () => end('timeout')).on('error', (error) => end(error.code ?? 'error'));
   });
 };
 `;
 
-export class Desk {
-  readonly namespace: string;
-  readonly name: string;
+export class ClientPod {
+  readonly #namespace: string;
+  readonly #name: string;
 
   private constructor(namespace: string, name: string) {
-    this.namespace = namespace;
-    this.name = name;
+    this.#namespace = namespace;
+    this.#name = name;
   }
 
-  /** @param labels of the pod, by which NetworkPolicies know it */
-  static async open(namespace: string, name = 'desk', labels: Record<string, string> = {}): Promise<Desk> {
+  /** Starts a pod and waits until it is ready. @param labels of the pod, which NetworkPolicies select by */
+  static async start(namespace: string, name = 'client', labels: Record<string, string> = {}): Promise<ClientPod> {
     await run('kubectl', ['apply', '-f', '-'], { input: JSON.stringify(manifest(namespace, name, labels)) });
     await kubectl('wait', '-n', namespace, `pod/${name}`, '--for=condition=Ready', '--timeout=120s');
-    return new Desk(namespace, name);
+    return new ClientPod(namespace, name);
   }
 
-  /** Leaves files under /tmp of the pod. */
-  async put(files: Readonly<Record<string, Uint8Array>>): Promise<void> {
+  /** Writes files to /tmp of the pod. */
+  async putFiles(files: Readonly<Record<string, Uint8Array>>): Promise<void> {
     const script = `import { writeFile } from 'node:fs/promises';
       const chunks = []; for await (const chunk of process.stdin) chunks.push(chunk);
       for (const [name, text] of Object.entries(JSON.parse(Buffer.concat(chunks)))) await writeFile('/tmp/' + name, Buffer.from(text, 'base64'));`;
@@ -63,13 +63,13 @@ export class Desk {
     await run('kubectl', [...this.#exec('-i'), 'node', '--input-type=module', '-e', script], { input });
   }
 
-  /** Runs a script in the pod that ends in `return` of something that JSON can say. */
+  /** Runs a script in the pod. @returns what the script returns, which must be serializable as JSON */
   async run<T>(script: string): Promise<T> {
-    const text = await run('kubectl', [...this.#exec(), 'node', '--input-type=module', '-e', wrapped(script)]);
+    const text = await run('kubectl', [...this.#exec(), 'node', '--input-type=module', '-e', withPrelude(script)]);
     return JSON.parse(text) as T;
   }
 
-  /** Sends files one after the other. */
+  /** Sends requests one after the other. */
   send(requests: readonly object[]): Promise<Reply[]> {
     return this.run(
       `const replies = []; for (const request of ${JSON.stringify(requests)}) replies.push(await send(request)); return replies;`,
@@ -77,15 +77,15 @@ export class Desk {
   }
 
   /**
-   * Keeps sending until told to stop; every request is answered before `stop` resolves.
-   * @param lanes requests at once
+   * Sends the same request again and again until `stop` is called. `stop` waits for the last responses.
+   * @param concurrency requests at the same time
    */
-  load(request: object, lanes: number): { stop(): Promise<Reply[]> } {
-    const script = wrapped(`
+  load(request: object, concurrency: number): { stop(): Promise<Reply[]> } {
+    const script = withPrelude(`
       let stopped = false;
       process.stdin.on('data', () => { stopped = true; }).on('end', () => { stopped = true; });
       const replies = [];
-      await Promise.all(Array.from({ length: ${lanes} }, async () => {
+      await Promise.all(Array.from({ length: ${concurrency} }, async () => {
         while (!stopped) {
           const { status, text, ms } = await send(${JSON.stringify(request)});
           replies.push({ status, ms, text: status === 200 ? '' : text.slice(0, 300) });
@@ -112,36 +112,32 @@ export class Desk {
         try {
           return JSON.parse(stdout) as Reply[];
         } catch (cause) {
-          throw new Error(`the load said no JSON: ${stdout.slice(0, 500)} ${stderr.slice(0, 1_000)}`, { cause });
+          throw new Error(`the load printed no JSON: ${stdout.slice(0, 500)} ${stderr.slice(0, 1_000)}`, { cause });
         }
       },
     };
   }
 
-  async close(): Promise<void> {
-    await kubectl('delete', 'pod', this.name, '-n', this.namespace, '--ignore-not-found', '--now');
-  }
-
   #exec(...flags: string[]): string[] {
-    return ['exec', ...flags, '-n', this.namespace, this.name, '--'];
+    return ['exec', ...flags, '-n', this.#namespace, this.#name, '--'];
   }
 }
 
-const wrapped = (script: string): string =>
+const withPrelude = (script: string): string =>
   `${PRELUDE}\nconst result = await (async () => { ${script} })();\nprocess.stdout.write(JSON.stringify(result));`;
 
 function manifest(namespace: string, name: string, labels: Record<string, string>): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace, labels: { desk: name, ...labels } },
+    metadata: { name, namespace, labels: { client: name, ...labels } },
     spec: {
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 0,
       securityContext: { runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: 'RuntimeDefault' } },
       containers: [
         {
-          name: 'desk',
+          name: 'client',
           image: imageOf('gateway'),
           imagePullPolicy: 'IfNotPresent',
           command: ['sleep', 'infinity'],
