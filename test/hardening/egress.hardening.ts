@@ -1,4 +1,4 @@
-// No egress by default: files that link to elsewhere in every way their kinds know are read while each process is watched, and none of them asks the network for anything but its bus.
+// Tests that no process connects to anything but the bus while it reads files with every kind of external link.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,17 +16,17 @@ import { type NatsServer, startNatsServer } from '../harness/nats-server.ts';
 import { type Product, skipReason, startProduct } from '../harness/product.ts';
 import { addressesAsked, callsIn, traced, traceSkipReason } from '../harness/traced.ts';
 
-/** The script that starts it again where a new profile asks for that. */
+/** The start script of LibreOffice, which restarts it when a new profile requires that. */
 const SOFFICE = '/usr/lib/libreoffice/program/soffice';
 const CALLS = ['connect', 'sendto', 'sendmsg', 'sendmmsg'];
 const run = promisify(execFile);
 
-/** Legacy files with the links of an OpenDocument in them, as LibreOffice itself writes them. */
+/** Creates .doc, .xls and .ppt files with the external links of an OpenDocument file. LibreOffice writes them. */
 async function legacyTraps(folder: string, url: (name: string) => string): Promise<Trap[]> {
   if (!existsSync(SOFFICE)) return [];
   const profile = `-env:UserInstallation=${pathToFileURL(join(folder, 'profile')).href}`;
-  const alone = spawnSync('unshare', ['-rn', 'true']).status === 0 ? ['unshare', '-rn'] : [];
-  const made: Trap[] = [];
+  const isolation = spawnSync('unshare', ['-rn', 'true']).status === 0 ? ['unshare', '-rn'] : [];
+  const created: Trap[] = [];
   for (const [kind, flat, legacy] of [
     ['text', 'fodt', 'doc'],
     ['spreadsheet', 'fods', 'xls'],
@@ -35,7 +35,7 @@ async function legacyTraps(folder: string, url: (name: string) => string): Promi
     const source = join(folder, `links.${flat}`);
     await writeFile(source, flatOdf(kind, url));
     const [program = SOFFICE, ...args] = [
-      ...alone,
+      ...isolation,
       SOFFICE,
       profile,
       '--headless',
@@ -47,25 +47,29 @@ async function legacyTraps(folder: string, url: (name: string) => string): Promi
       source,
     ];
     await run(program, args, { timeout: 120_000, env: { PATH: '/usr/bin:/bin', HOME: folder } });
-    made.push({ fileName: `links.${legacy}`, file: await readFile(join(folder, `links.${legacy}`)), word: 'herons' });
+    created.push({
+      fileName: `links.${legacy}`,
+      file: await readFile(join(folder, `links.${legacy}`)),
+      word: 'herons',
+    });
   }
-  return made;
+  return created;
 }
 
-/** Hears whoever follows a link to this machine. */
-async function startEar(): Promise<{ server: Server; port: number; heard: () => number }> {
-  let heard = 0;
+/** Listens on 127.0.0.1 and counts connections of programs that follow a link. */
+async function startListener(): Promise<{ server: Server; port: number; connections: () => number }> {
+  let connections = 0;
   const server = createServer((socket) => {
-    heard += 1;
+    connections += 1;
     socket.destroy();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  return { server, port: typeof address === 'object' ? (address?.port ?? 0) : 0, heard: () => heard };
+  return { server, port: typeof address === 'object' ? (address?.port ?? 0) : 0, connections: () => connections };
 }
 
-/** What no machine answers to: a name to be looked up, addresses for documentation (RFC 5737, RFC 3849), other schemes, a Windows share. */
-const ELSEWHERE: readonly ((name: string) => string)[] = [
+/** Unreachable targets: a name that needs DNS, addresses for documentation (RFC 5737, RFC 3849), other schemes, a Windows share. */
+const EXTERNAL: readonly ((name: string) => string)[] = [
   (name) => `http://trap.example.com/${name}`,
   (name) => `https://192.0.2.7/${name}`,
   (name) => `ftp://[2001:db8::7]/${name}`,
@@ -73,42 +77,42 @@ const ELSEWHERE: readonly ((name: string) => string)[] = [
   (name) => `//trap.example.com/${name}`,
 ];
 
-interface Round {
-  what: string;
+interface Setup {
+  name: string;
   env: Record<string, string>;
   services?: readonly ('gateway' | 'office')[];
 }
 
-const rounds: readonly Round[] = [
-  { what: 'with everything at hand', env: {} },
-  // Where no process may have a network namespace of its own, LibreOffice has its settings alone.
+const SETUPS: readonly Setup[] = [
+  { name: 'with the default setup', env: {} },
+  // Without `unshare` in the PATH, LibreOffice has no network namespace of its own and is protected by its settings only.
   {
-    what: 'where LibreOffice cannot be shut off from the network',
+    name: 'when LibreOffice has no network namespace of its own',
     env: { PATH: '/nonexistent' },
     services: ['gateway', 'office'],
   },
 ];
 
-for (const { what, env, services } of rounds)
-  describe(`no egress ${what}`, { skip: skipReason('nats') || traceSkipReason() }, () => {
+for (const { name, env, services } of SETUPS)
+  describe(`no egress ${name}`, { skip: skipReason('nats') || traceSkipReason() }, () => {
     let folder = '';
     let nats: NatsServer;
     let product: Product;
-    let ear: Awaited<ReturnType<typeof startEar>>;
+    let listener: Awaited<ReturnType<typeof startListener>>;
     let files: Trap[] = [];
 
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'parsemesh-egress-'));
       await mkdir(join(folder, 'traces'));
-      ear = await startEar();
-      const here = (name: string) => `http://127.0.0.1:${ear.port}/${name}`;
+      listener = await startListener();
+      const localUrl = (path: string) => `http://127.0.0.1:${listener.port}/${path}`;
       let next = 0;
-      // Each link of a file goes another way, so that every file has all of them.
-      const elsewhere = (name: string) => ELSEWHERE[next++ % ELSEWHERE.length]?.(name) ?? here(name);
+      // Each link gets another target, so that a file has all kinds of them.
+      const externalUrl = (path: string) => EXTERNAL[next++ % EXTERNAL.length]?.(path) ?? localUrl(path);
       const office = /\.(docx|xlsx|od[tsp]|rtf|doc|xls|ppt)$/;
-      for (const [index, url] of [here, elsewhere].entries()) {
-        const made = [...traps(url), ...(await legacyTraps(folder, url))];
-        files.push(...made.map((trap) => ({ ...trap, fileName: `${index}-${trap.fileName}` })));
+      for (const [index, url] of [localUrl, externalUrl].entries()) {
+        const created = [...traps(url), ...(await legacyTraps(folder, url))];
+        files.push(...created.map((trap) => ({ ...trap, fileName: `${index}-${trap.fileName}` })));
       }
       if (services) files = files.filter(({ fileName }) => office.test(fileName));
       nats = await startNatsServer();
@@ -123,13 +127,13 @@ for (const { what, env, services } of rounds)
     after(async () => {
       await product?.stop();
       await nats?.stop();
-      ear?.server.close();
+      listener?.server.close();
       await rm(folder, { recursive: true, force: true });
     });
 
-    test('every such file is read, or refused, and nothing is asked for', async () => {
+    test('every file is parsed or rejected, and the processes connect to the bus only', async () => {
       const waiting = [...files];
-      const lane = async (): Promise<void> => {
+      const client = async (): Promise<void> => {
         for (let trap = waiting.shift(); trap; trap = waiting.shift()) {
           const { fileName, file, word } = trap;
           const options = {
@@ -146,40 +150,42 @@ for (const { what, env, services } of rounds)
             );
         }
       };
-      await Promise.all([lane(), lane()]);
-      assert.equal(ear.heard(), 0, 'somebody followed a link');
-      const asked = [...new Set(addressesAsked(await callsIn(join(folder, 'traces'))))];
+      await Promise.all([client(), client()]);
+      assert.equal(listener.connections(), 0, 'no program may follow a link');
+      const contacted = [...new Set(addressesAsked(await callsIn(join(folder, 'traces'))))];
       const bus = `127.0.0.1:${nats.port}`;
       assert.deepEqual(
-        asked.filter((one) => !one.endsWith(` ${bus}`)),
+        contacted.filter((one) => !one.endsWith(` ${bus}`)),
         [],
       );
-      assert.ok(asked.includes(`office: ${bus}`), 'the trace sees connections');
+      assert.ok(contacted.includes(`office: ${bus}`), 'the trace must contain the connections to the bus');
     });
   });
 
-test('these files are traps: LibreOffice as it comes follows their links', {
+test('LibreOffice with its default settings follows the links, so the files test something', {
   skip: traceSkipReason() || (existsSync(SOFFICE) ? false : 'SKIPPED: LibreOffice is not installed'),
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-egress-'));
-  const ear = await startEar();
-  await legacyTraps(folder, (name) => `http://127.0.0.1:${ear.port}/${name}`);
+  const listener = await startListener();
+  await legacyTraps(folder, (path) => `http://127.0.0.1:${listener.port}/${path}`);
   const profile = `-env:UserInstallation=${pathToFileURL(join(folder, 'profile')).href}`;
-  const [program = '', ...watch] = traced(folder, CALLS)('soffice');
-  const args = [...watch, SOFFICE, profile, '--headless', '--convert-to', 'docx', '--outdir', folder];
+  const [program = '', ...tracer] = traced(folder, CALLS)('soffice');
+  const args = [...tracer, SOFFICE, profile, '--headless', '--convert-to', 'docx', '--outdir', folder];
   await run(program, [...args, join(folder, 'links.doc')], {
     timeout: 120_000,
     env: { PATH: '/usr/bin:/bin', HOME: folder },
   });
   await new Promise((resolve) => setTimeout(resolve, 500));
-  const asked = addressesAsked(await callsIn(folder));
-  assert.ok(asked.includes(`soffice: 127.0.0.1:${ear.port}`), `the trace: ${asked}`);
-  assert.ok(ear.heard() > 0, 'and the ear hears it');
-  ear.server.close();
+  const contacted = addressesAsked(await callsIn(folder));
+  assert.ok(contacted.includes(`soffice: 127.0.0.1:${listener.port}`), `the trace: ${contacted}`);
+  assert.ok(listener.connections() > 0, 'the listener must count the connection');
+  listener.server.close();
   await rm(folder, { recursive: true });
 });
 
-test('the watch sees a connection, a lookup and what a child does', { skip: traceSkipReason() }, async () => {
+test('the trace contains a connection, a datagram and the connection of a child process', {
+  skip: traceSkipReason(),
+}, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-egress-'));
   const script = `
     require('node:net').connect(9, '127.0.0.1').on('error', () => undefined);
@@ -188,10 +194,10 @@ test('the watch sees a connection, a lookup and what a child does', { skip: trac
     setTimeout(() => process.exit(), 300);`;
   const [program = '', ...args] = [...traced(folder, CALLS)('script'), process.execPath, '-e', script];
   await run(program, args);
-  // The watcher ends after what it watches.
+  // The tracer exits after the program.
   await new Promise((resolve) => setTimeout(resolve, 500));
-  const asked = addressesAsked(await callsIn(folder));
-  for (const wanted of ['script: 127.0.0.1:9', 'script: 127.0.0.2:53', 'script: ::1:7'])
-    assert.ok(asked.includes(wanted), `${wanted} in ${asked}`);
+  const contacted = addressesAsked(await callsIn(folder));
+  for (const expected of ['script: 127.0.0.1:9', 'script: 127.0.0.2:53', 'script: ::1:7'])
+    assert.ok(contacted.includes(expected), `${expected} must be in ${contacted}`);
   await rm(folder, { recursive: true });
 });

@@ -1,4 +1,4 @@
-// `npm run test:hardening`. Zero data retention: one word stands in the bytes, the name and the text of files of many kinds, and is then looked for in all that the product wrote anywhere.
+// Tests zero data retention: a unique word is in the content and the name of each file, and must not be in anything that the product writes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -18,8 +18,8 @@ import { type Product, skipReason, startProduct, TRANSPORTS } from '../harness/p
 import { callsIn, pathsWritten, traced, traceSkipReason } from '../harness/traced.ts';
 
 const MiB = 1024 * 1024;
-/** As long as the word that it takes the place of in files that only LibreOffice can write. */
-const STANDS_FOR = 'lighthouse';
+/** The word of the fixtures that is replaced. It must have as many letters as the unique word, because binary files are edited in place. */
+const REPLACED_WORD = 'lighthouse';
 const canary = new Canary('kookaburra');
 const KINDS = [
   '.pdf',
@@ -42,55 +42,57 @@ interface Upload {
   fileName: string;
   file: Uint8Array;
   options?: object;
-  /** Whether it can be read. */
-  good: boolean;
+  /** Whether the product can read it. */
+  valid: boolean;
 }
 
-const say = (text: string): string => text.replaceAll(STANDS_FOR, canary.word);
-const CONTENT_WITH = { ...CONTENT, paragraphs: CONTENT.paragraphs.map(say), title: `${CONTENT.title} ${canary.word}` };
+const withCanary = (text: string): string => text.replaceAll(REPLACED_WORD, canary.word);
+const CONTENT_WITH = {
+  ...CONTENT,
+  paragraphs: CONTENT.paragraphs.map(withCanary),
+  title: `${CONTENT.title} ${canary.word}`,
+};
 
-function replaced(bytes: Buffer, encoding: 'latin1' | 'utf16le'): Buffer {
-  const [from, to] = [Buffer.from(STANDS_FOR, encoding), Buffer.from(canary.word, encoding)];
+function replaceWord(bytes: Buffer, encoding: 'latin1' | 'utf16le'): Buffer {
+  const [from, to] = [Buffer.from(REPLACED_WORD, encoding), Buffer.from(canary.word, encoding)];
   for (let at = bytes.indexOf(from); at !== -1; at = bytes.indexOf(from, at)) to.copy(bytes, at);
   return bytes;
 }
 
 async function fileOf(kind: Extension): Promise<Buffer> {
   const { bytes } = await sampleOf(kind, CONTENT_WITH);
-  return COMMITTED.includes(kind) ? replaced(replaced(bytes, 'latin1'), 'utf16le') : bytes;
+  return COMMITTED.includes(kind) ? replaceWord(replaceWord(bytes, 'latin1'), 'utf16le') : bytes;
 }
 
-/** Every kind whole, most of them broken off in the middle too (what fails is what gets logged), and some past the size that travels in a message. */
-async function uploads(): Promise<Upload[]> {
+/** Files of every format, truncated files (failures are logged), and files that are too large for a message. */
+async function createUploads(): Promise<Upload[]> {
   const all: Upload[] = [];
   for (const kind of KINDS) {
     const file = await fileOf(kind);
     const fileName = `${canary.word}-report${kind}`;
-    all.push({ what: kind, fileName, file, good: true });
+    all.push({ what: kind, fileName, file, valid: true });
     if (kind !== '.html' && kind !== '.csv' && kind !== '.rtf')
-      all.push({ what: `half a ${kind}`, fileName, file: file.subarray(0, file.length >> 1), good: false });
+      all.push({ what: `a truncated ${kind}`, fileName, file: file.subarray(0, file.length >> 1), valid: false });
   }
   const rows = Array.from({ length: 60_000 }, (_, row) => `${row},${canary.word},calm sea`).join('\r\n');
-  all.push({ what: 'a large .csv', fileName: `${canary.word}.csv`, file: Buffer.from(rows), good: true });
-  const paragraphs = Array.from({ length: 20_000 }, (_, row) => `<p>The ${canary.word} was heard at ${row}.</p>`).join(
-    '',
-  );
-  all.push({ what: 'a large .html', fileName: `${canary.word}.html`, file: Buffer.from(paragraphs), good: true });
+  all.push({ what: 'a large .csv', fileName: `${canary.word}.csv`, file: Buffer.from(rows), valid: true });
+  const paragraphs = Array.from({ length: 20_000 }, (_, row) => `<p>The ${canary.word} called at ${row}.</p>`).join('');
+  all.push({ what: 'a large .html', fileName: `${canary.word}.html`, file: Buffer.from(paragraphs), valid: true });
   const lines = ['Harbour log', ...Array.from({ length: 12 }, () => `A ${canary.word} sat on the harbour wall`)];
   const scan = await scanOf([lines, lines], 150);
-  assert.ok(scan.length > MiB / 2, 'the scan goes through the store');
-  all.push({ what: 'a scan', fileName: `${canary.word}-scan.pdf`, file: scan, good: true });
+  assert.ok(scan.length > MiB / 2, 'the scan must be too large for a message');
+  all.push({ what: 'a scan', fileName: `${canary.word}-scan.pdf`, file: scan, valid: true });
   all.push({
     what: 'a redacted .html with a summary',
     fileName: `${canary.word}.html`,
     file: Buffer.from(`<p>Write to ${canary.word}@example.com, says Ann ${canary.word}.</p>`),
     options: { redactPII: true, formats: ['markdown', 'summary', 'html', 'links'] },
-    good: true,
+    valid: true,
   });
   return all;
 }
 
-/** Takes in what a tracer exports, as a collector does. */
+/** Receives exported traces and keeps their bytes. */
 async function startCollector(): Promise<{ server: Server; url: string; bodies: Buffer[] }> {
   const bodies: Buffer[] = [];
   const server = createServer(async (request, response) => {
@@ -112,7 +114,7 @@ const officeFolders = async (): Promise<string[]> =>
 
 for (const transport of TRANSPORTS)
   describe(`zero data retention over ${transport}`, { skip: skipReason(transport) }, () => {
-    const cannotTrace = traceSkipReason();
+    const noTracing = traceSkipReason();
     let folder = '';
     let temporary = '';
     let traces = '';
@@ -131,7 +133,6 @@ for (const transport of TRANSPORTS)
       ];
       for (const one of [temporary, traces, store]) await mkdir(one);
       collector = await startCollector();
-      // A store that syncs nothing late: what it takes it writes.
       if (transport === 'nats') nats = await startNatsServer({ storeDir: store });
       product = await startProduct({
         transport,
@@ -143,9 +144,9 @@ for (const transport of TRANSPORTS)
           OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
           OTEL_BSP_SCHEDULE_DELAY: '200',
         },
-        ...(cannotTrace ? {} : { before: traced(traces, ['openat', 'open', 'creat']) }),
+        ...(noTracing ? {} : { before: traced(traces, ['openat', 'open', 'creat']) }),
       });
-      files = await uploads();
+      files = await createUploads();
     });
     after(async () => {
       await product?.stop();
@@ -155,16 +156,16 @@ for (const transport of TRANSPORTS)
       await rm(folder, { recursive: true, force: true });
     });
 
-    const send = async (upload: Upload, zeroDataRetention: boolean, to: Product): Promise<void> => {
+    const sendUpload = async (upload: Upload, zeroDataRetention: boolean, to: Product): Promise<void> => {
       const { file, fileName, options } = upload;
       const answer = await parse(to, {
         file,
         fileName,
         options: { timeout: 120_000, auditMetadata: { username: 'ann' }, zeroDataRetention, ...options },
-        headers: { 'x-request-id': `ask-${fileName.length}` },
+        headers: { 'x-request-id': `request-${fileName.length}` },
         patienceMs: 150_000,
       });
-      if (!upload.good) {
+      if (!upload.valid) {
         assert.ok(
           answer.status === 200 || answer.status === 422 || answer.status === 400,
           `${upload.what}: ${answer.text}`,
@@ -174,59 +175,59 @@ for (const transport of TRANSPORTS)
       const { markdown = '' } = successData(answer);
       assert.ok(
         markdown.includes(canary.word) || options,
-        `${upload.what}: the word is not in the answer, so it proves nothing`,
+        `${upload.what}: the word must be in the response, or the test proves nothing`,
       );
     };
-    const all = async (zeroDataRetention: boolean, to = product, chosen = files): Promise<void> => {
-      const waiting = [...chosen];
-      const lane = async (): Promise<void> => {
-        for (let next = waiting.shift(); next; next = waiting.shift()) await send(next, zeroDataRetention, to);
+    const sendAll = async (zeroDataRetention: boolean, to = product, uploads = files): Promise<void> => {
+      const waiting = [...uploads];
+      const client = async (): Promise<void> => {
+        for (let next = waiting.shift(); next; next = waiting.shift()) await sendUpload(next, zeroDataRetention, to);
       };
-      await Promise.all([lane(), lane(), lane()]);
+      await Promise.all([client(), client(), client()]);
     };
-    const metrics = async (): Promise<string> =>
+    const readMetrics = async (): Promise<string> =>
       (
         await Promise.all([...product.opsUrls.values()].map(async (url) => (await fetch(`${url}/metrics`)).text()))
       ).join('\n');
 
-    test('during and after: not in the store, not in a temporary folder, not in an open for writing', async () => {
-      const work = all(true);
+    test('no document content is in the store or a temporary folder during the requests, and no file is opened for writing', async () => {
+      const work = sendAll(true);
       const seen = await canary.inFoldersDuring([store, temporary], work);
       await work;
       assert.deepEqual([...seen], []);
-      if (cannotTrace) return;
-      const strange = pathsWritten(await callsIn(traces)).filter(
+      if (noTracing) return;
+      const paths = pathsWritten(await callsIn(traces)).filter(
         (path) =>
           !/^(\/dev\/(null|tty|ptmx|shm\/.*|urandom)|\/proc\/.*|(pipe|socket|anon_inode):.*|\/memfd:.*)$/.test(path),
       );
-      // Beside memory only the keys file is ever opened to be written, and LibreOffice's note of when it saw its extensions.
-      const known = /\/keys\.json(\.lock|\.\d+\.tmp)?( \(deleted\))?$|\/uno_packages\/cache\/stamp\.sys$/;
-      const written = [...new Set(strange)].filter((path) => !known.test(path));
-      assert.deepEqual(written, [], 'files that were opened to be written');
+      // Only the keys file is written, and the time stamp of LibreOffice's extensions.
+      const allowed = /\/keys\.json(\.lock|\.\d+\.tmp)?( \(deleted\))?$|\/uno_packages\/cache\/stamp\.sys$/;
+      const written = [...new Set(paths)].filter((path) => !allowed.test(path));
+      assert.deepEqual(written, [], 'files that were opened for writing');
       assert.ok(
         pathsWritten(await callsIn(traces)).some((path) => path.startsWith(SHM)),
-        'the trace sees who writes',
+        'the trace must contain files that are opened for writing',
       );
     });
 
-    test('not in the memory file system once its documents are done', async () => {
-      // The office processes stay warm with their profile; what they converted is gone.
+    test('no document content is in the memory file system after the requests', async () => {
+      // The LibreOffice processes keep running with their profile, but their documents must be deleted.
       assert.deepEqual(await canary.inFolders(await officeFolders()), []);
     });
 
-    test('not in any output, metric, trace or audit event', async () => {
+    test('no document content is in the output, metrics, traces and audit events', async () => {
       const text = product.output();
       const events = text.split('\n').filter((line) => line.includes('"audit"'));
-      assert.equal(events.length, files.length, 'one audit event a parse');
+      assert.equal(events.length, files.length, 'one audit event for each parse');
       assert.equal(canary.in(text), undefined);
-      assert.equal(canary.in(await metrics()), undefined);
-      assert.ok(collector.bodies.length > 0, 'traces were exported');
+      assert.equal(canary.in(await readMetrics()), undefined);
+      assert.ok(collector.bodies.length > 0, 'traces must be exported');
       for (const body of collector.bodies) assert.equal(canary.in(body), undefined);
       if (nats) {
         const connection = await connect({ servers: nats.url });
         const stream = await (await jetstreamManager(connection)).streams.get('PARSEMESH_EVENTS');
         const { messages, first_seq } = (await stream.info()).state;
-        assert.equal(messages, files.length, 'one audit event a parse in the stream');
+        assert.equal(messages, files.length, 'one audit event in the stream for each parse');
         for (let seq = first_seq; seq < first_seq + messages; seq++) {
           const event = (await stream.getMessage({ seq }))?.string() ?? '';
           assert.match(event, /"username":"ann"/);
@@ -234,14 +235,14 @@ for (const transport of TRANSPORTS)
         }
         await connection.close();
       }
-      // The same eyes see what is allowed to be there.
-      assert.ok(new Canary('ann').in(events.join('\n')), 'the user name of the audit');
-      assert.ok(new Canary('parsemesh_').in(await metrics()));
+      // The same search finds text that is allowed to be there.
+      assert.ok(new Canary('ann').in(events.join('\n')), 'the user name of the audit event');
+      assert.ok(new Canary('parsemesh_').in(await readMetrics()));
       assert.ok(collector.bodies.some((body) => new Canary('receive upload').in(body)));
     });
 
-    test('the search can find: without zero data retention the same files are seen on a disk', async () => {
-      const [otherStore, otherTemporary] = ['store-of-control', 'tmp-of-control'].map((name) => join(folder, name)) as [
+    test('without zero data retention, the search finds the same files on disk', async () => {
+      const [otherStore, otherTemporary] = ['control-store', 'control-tmp'].map((name) => join(folder, name)) as [
         string,
         string,
       ];
@@ -253,7 +254,7 @@ for (const transport of TRANSPORTS)
         env: { TMPDIR: otherTemporary, HOME: otherTemporary },
       });
       try {
-        const work = all(
+        const work = sendAll(
           false,
           control,
           files.filter(({ what }) => /large|scan|^\.(doc|docx|rtf)$/.test(what)),
@@ -261,37 +262,34 @@ for (const transport of TRANSPORTS)
         const seen = [...(await canary.inFoldersDuring([otherStore, otherTemporary], work))];
         await work;
         const stored = bus ? otherStore : join(otherTemporary, 'parsemesh-payloads-');
-        // In one process what fits a mebibyte stays in its memory, and larger ones go to files of their own.
-        for (const place of [stored, join(otherTemporary, 'parsemesh-office-')])
+        // On the memory bus, payloads over 1 MiB are stored in files.
+        for (const prefix of [stored, join(otherTemporary, 'parsemesh-office-')])
           assert.ok(
-            seen.some((path) => path.startsWith(place)),
-            `nothing below ${place}: ${seen.join(', ')}`,
+            seen.some((path) => path.startsWith(prefix)),
+            `the word must be in a file below ${prefix}, but is in ${seen.join(', ')}`,
           );
-        assert.equal(canary.in(control.output()), undefined, 'and even so nothing is logged');
+        assert.equal(canary.in(control.output()), undefined, 'content is never logged');
       } finally {
         await control.stop();
         await bus?.stop();
       }
     });
 
-    test('a key without the permission is refused, and nothing of its file is kept', async () => {
+    test('returns 403 for a key without the permission, with options before and after the file', async () => {
       const key = await product.createKey('--allow', 'parse');
-      const asked = (async () => {
-        for (const fileFirst of [false, true])
-          errorBody(
-            await parse(
-              { ...product, key },
-              { file: files[0]?.file ?? '', fileName: 'a.pdf', fileFirst, options: { zeroDataRetention: true } },
-            ),
-            403,
-            'FORBIDDEN',
-          );
-      })();
-      await asked;
+      for (const fileFirst of [false, true])
+        errorBody(
+          await parse(
+            { ...product, key },
+            { file: files[0]?.file ?? '', fileName: 'a.pdf', fileFirst, options: { zeroDataRetention: true } },
+          ),
+          403,
+          'FORBIDDEN',
+        );
     });
   });
 
-test('every form that is looked for is found', async () => {
+test('the search finds the word in UTF-8, UTF-16, hexadecimal, base64 and file names', async () => {
   const text = `the ${canary.word} sat`;
   const utf16 = Buffer.from(text, 'utf16le');
   for (const bytes of [
