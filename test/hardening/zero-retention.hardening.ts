@@ -9,6 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { Extension } from '#shared/contract/formats.ts';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { Canary } from '../harness/canary.ts';
 import { errorBody, parse, successData } from '../harness/client.ts';
 import { scanOf } from '../harness/documents/scans.ts';
@@ -76,6 +77,10 @@ async function createUploads(): Promise<Upload[]> {
   }
   const rows = Array.from({ length: 60_000 }, (_, row) => `${row},${canary.word},calm sea`).join('\r\n');
   all.push({ what: 'a large .csv', fileName: `${canary.word}.csv`, file: Buffer.from(rows), valid: true });
+  // On the memory bus, only payloads over this limit are stored in files.
+  const cell = `${canary.word} ${'calm sea '.repeat(7_000)}`;
+  const huge = `${cell}\r\n`.repeat(Math.ceil(TRANSPORT_LIMITS.memoryPayloadBytes / cell.length) + 1);
+  all.push({ what: 'a very large .csv', fileName: `${canary.word}.csv`, file: Buffer.from(huge), valid: true });
   const paragraphs = Array.from({ length: 20_000 }, (_, row) => `<p>The ${canary.word} called at ${row}.</p>`).join('');
   all.push({ what: 'a large .html', fileName: `${canary.word}.html`, file: Buffer.from(paragraphs), valid: true });
   const lines = ['Harbour log', ...Array.from({ length: 12 }, () => `A ${canary.word} sat on the harbour wall`)];
@@ -262,7 +267,6 @@ for (const transport of TRANSPORTS)
         const seen = [...(await canary.inFoldersDuring([otherStore, otherTemporary], work))];
         await work;
         const stored = bus ? otherStore : join(otherTemporary, 'parsemesh-payloads-');
-        // On the memory bus, payloads over 1 MiB are stored in files.
         for (const prefix of [stored, join(otherTemporary, 'parsemesh-office-')])
           assert.ok(
             seen.some((path) => path.startsWith(prefix)),
