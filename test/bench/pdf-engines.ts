@@ -58,7 +58,7 @@ async function lineSubject(name: string, command: string, args: readonly string[
 export const pdfiumSubject = () =>
   lineSubject('PDFium only (load, characters, boxes, objects)', process.execPath, [pathTo('./pdfium-process.ts')]);
 
-export interface PdfEngine {
+interface PdfEngine {
   name: string;
   /** A program that reads lines of `IN` or `IN<TAB>OUT`. */
   command: string;

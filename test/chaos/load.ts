@@ -20,7 +20,7 @@ export interface LoadTarget {
   running(service: 'gateway'): { member: Member; product: Product }[];
 }
 
-export interface LoadResult {
+interface LoadResult {
   /** `ok`, status and error code, `gateway killed`, `not sent`, `hung` or `no response`. */
   outcome: string;
   /** Describes a fault of the product. */
@@ -108,7 +108,7 @@ export class Tally {
   }
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   /** Number of clients. Each sends one request at a time. */
   clients: number;
   timeoutMs: number;

@@ -15,7 +15,7 @@ export interface Member {
   product: Product | undefined;
 }
 
-export interface MeshOptions {
+interface MeshOptions {
   /** Number of processes of each service, or by service (0 for the others). */
   copies: number | Partial<Record<ServiceName, number>>;
   /** Added to the environment of each process. */

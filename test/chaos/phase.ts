@@ -8,7 +8,7 @@ const TIMEOUT_MS = 30_000;
 
 export const NO_ERRORS: ReadonlySet<ErrorCode> = new Set();
 
-export interface PhaseContext {
+interface PhaseContext {
   mesh: Mesh;
   tally: Tally;
   /** Length of the phase in ms, without the time that its last responses take. */

@@ -19,7 +19,7 @@ const CLIENT_TIMEOUT_MS = 60_000;
 /** Cases between two checks of the processes and of a valid document. */
 const CHECK_INTERVAL = 40;
 
-export interface FuzzRun {
+interface FuzzRun {
   transport: TransportName;
   /** Requests at the same time. */
   jobs: number;
