@@ -88,7 +88,7 @@ async function serverSubject({ name, command, args, method, path }: ServerTool):
   };
 }
 
-/** The installed ones of Tika (TIKA_JAR is its server jar), markitdown (PYTHON is an interpreter that has it) and pdftotext. */
+/** Starts Tika (TIKA_JAR is its server jar), markitdown (PYTHON is an interpreter that has it) and pdftotext, if they are installed. */
 export async function documentTools(): Promise<Subject[]> {
   const tools: (Subject | undefined)[] = [];
   const jar = process.env.TIKA_JAR;

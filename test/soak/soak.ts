@@ -7,7 +7,7 @@ import { residentBytesByName } from './processes.ts';
 
 const MIB = 1024 * 1024;
 const SAMPLE_MS = 2_000;
-/** Start of the earlier window that the end of the run is compared with, as a share of the run. */
+/** Start of the first of the two compared windows, as a share of the run. The second window is at the end. */
 const EARLY_START = 0.2;
 /** Length of a window. Its value is the median of its samples. */
 const WINDOW_SHARE = 0.1;
