@@ -144,7 +144,7 @@ const UNAUTHORIZED: readonly (readonly [name: string, header: string | undefined
   ['a missing Authorization header', undefined],
   ['an empty Authorization header', ''],
   ['the scheme alone', 'Bearer'],
-  ['the scheme and a blank', 'Bearer '],
+  ['the scheme and a space', 'Bearer '],
   ['a wrong scheme (Basic)', 'Basic dXNlcjpwYXNz'],
   ['the key without a scheme', 'KEY'],
   ['an unknown key', 'Bearer fc-0000000000000000'],
