@@ -16,13 +16,17 @@ interface PipelineContext {
   signal: AbortSignal;
 }
 
-/** The result of a stage. */
+/** The result of the pipeline. */
 export interface ParsedRecord {
   /** Metadata and warnings. */
   head: RecordHead;
   /** `RecordFields` as JSON text. The caller must delete it. */
   fields: JobPayload;
+  /** The name of the uploaded file, redacted if redaction was requested. */
+  fileName: string;
 }
+
+type StageResult = Pick<ParsedRecord, 'head' | 'fields'>;
 
 /**
  * Runs the stages for a stored upload. Each stage's input is deleted when the stage has finished.
@@ -31,18 +35,23 @@ export interface ParsedRecord {
 export async function runPipeline(upload: Upload, context: PipelineContext): Promise<ParsedRecord> {
   const { options, format } = upload;
   const { fields, drop } = planFields(options, format.service);
-  const run = (queue: QueueName, job: Job, input: JobPayload): Promise<ParsedRecord> =>
+  const run = (queue: QueueName, job: Job, input: JobPayload): Promise<StageResult> =>
     runStage(context, queue, job, input, options.zeroDataRetention);
 
+  let { fileName } = upload;
   let record = await run(format.service, convertJob(upload, fields, context.requestId), upload.payload);
   if (options.redact) {
     const redact: RedactJob = {
       kind: 'redact',
       requestId: context.requestId,
       options: options.redact,
-      ...record.head,
+      metadata: { ...record.head.metadata, sourceURL: fileName },
+      warnings: record.head.warnings,
     };
     record = await run('pii', redact, record.fields);
+    const { sourceURL } = record.head.metadata;
+    // If the service returns no name, the response must not contain the original name.
+    fileName = typeof sourceURL === 'string' ? sourceURL : '';
   }
   if (needsEnrichment(options)) {
     const enrich: EnrichJob = {
@@ -55,7 +64,7 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
     };
     record = await run('enrich', enrich, record.fields);
   }
-  return record;
+  return { ...record, fileName };
 }
 
 async function runStage(
@@ -64,7 +73,7 @@ async function runStage(
   job: Job,
   input: JobPayload,
   volatile: boolean,
-): Promise<ParsedRecord> {
+): Promise<StageResult> {
   const deleteInput = (): Promise<void> => deletePayload(transport.payloads, input);
   try {
     const { reply, payload } = await dispatch<RecordHead>(transport, queue, job, input, { deadline, signal, volatile });

@@ -222,7 +222,7 @@ describe('keys in Secrets', () => {
     await sleep(2 * SECOND);
     assert.deepEqual([await statusOf(kept), await statusOf(revoked), await statusOf(created)], [200, 200, 401]);
     assert.equal((await send(product, { method: 'GET', path: '/readyz' })).status, 200);
-    await expectOutput(/out of reach; the last known keys still count/);
+    await expectOutput(/cannot be read; the last known keys stay active/);
     proxy.setMode('forward');
     await expectStatusWithin(KEYS_LIMITS.retryMaxMs + SECOND, revoked, 401);
     await expectStatusWithin(SECOND, created, 200);

@@ -129,6 +129,18 @@ export const cases: ContractCase[] = [
     },
   },
   {
+    name: 'redacts the file name in `metadata.sourceURL` and `metadata.url`',
+    run: async (product) => {
+      const { metadata } = await expectSuccess(product, {
+        ...LETTER,
+        fileName: 'letter of maria.gonzalez@example.com.html',
+        options: { redactPII: { entities: ['EMAIL'] } },
+      });
+      assert.equal(metadata.url, metadata.sourceURL);
+      assert.match(metadata.sourceURL, /^letter of (?:<|%3C)EMAIL(?:>|%3E)/);
+    },
+  },
+  {
     name: 'redacts pages and blocks of a PDF',
     run: async (product) => {
       const file = await pdf([

@@ -211,12 +211,12 @@ async function buildResponse(
   { transport }: ParseDependencies,
   { context, facts }: ParseRequest,
   upload: Upload,
-  { head, fields }: ParsedRecord,
+  { head, fields, fileName }: ParsedRecord,
   creditsUsed: number,
   deadline: number,
 ): Promise<BufferedBody> {
   const metadata = buildMetadata(head.metadata, {
-    fileName: upload.fileName,
+    fileName,
     contentType: upload.format.contentType,
     creditsUsed,
     requestId: context.id,
