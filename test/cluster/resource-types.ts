@@ -1,7 +1,7 @@
 // Installs the resource types of the Prometheus operator and the Gateway API, so that the API server can validate manifests that use them.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attempt, kubectl, run } from './command.ts';
+import { attempt, kubectl, run, waitFor } from './command.ts';
 
 interface Module {
   path: string;
@@ -33,6 +33,10 @@ export async function installResourceTypes(): Promise<void> {
     const { Dir } = JSON.parse(await run('go', ['mod', 'download', '-json', path])) as { Dir: string };
     const names = (await readdir(join(Dir, folder))).filter((name) => files.test(name));
     await kubectl('apply', '--server-side', ...names.flatMap((name) => ['-f', join(Dir, folder, name)]));
-    await kubectl('wait', '--for=condition=Established', `crd/${type}`, '--timeout=60s');
+    // `kubectl wait` fails at once if the new type has no status yet.
+    await waitFor(`the type ${type}`, 60, async () => {
+      const wait = await attempt('kubectl', ['wait', '--for=condition=Established', `crd/${type}`, '--timeout=5s']);
+      return wait.code === 0;
+    });
   }
 }
