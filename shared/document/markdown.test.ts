@@ -45,6 +45,7 @@ const CASES: readonly (readonly [name: string, html: string, markdown: string])[
     '<ul><li><input type="checkbox" checked> a</li><li><label><input type="checkbox">b</label></li></ul>',
     '- [x] a\n- [ ] b',
   ],
+  ['text directly in a list', '<ul><br>a <li>b</li><b>c</b> d</ul>', '- a\n- b\n- **c** d'],
   ['two lists', '<ul><li>a</li></ul><ul><li>b</li></ul>', '- a\n\n* b'],
   ['quote', '<blockquote><p>a</p><ul><li>b</li></ul></blockquote>', '> a\n>\n> - b'],
   [

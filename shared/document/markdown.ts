@@ -35,6 +35,9 @@ export function toMarkdown(nodes: readonly ChildNode[], options: MarkdownOptions
 /** Marks of elements around blocks (`<b><p>`), set on each run of text inside. */
 type Marks = readonly Mark[];
 
+/** An element, or a run of text and inline elements that stand directly in the list. */
+type ListItem = Element | ChildNode[];
+
 class BlockRenderer {
   readonly writer = new MarkdownWriter();
   readonly #scope: MarkdownScope;
@@ -139,10 +142,10 @@ class BlockRenderer {
   }
 
   #list(element: Element, marks: Marks): void {
-    const items = listItems(element);
+    const items = this.#listItems(element);
     if (items.length === 0) return;
-    if (items.every((item) => this.#scope.footnotes.notes.has(item))) {
-      for (const item of items) this.#note(item);
+    if (items.every((item) => isElement(item) && this.#scope.footnotes.notes.has(item))) {
+      for (const item of items) if (isElement(item)) this.#note(item);
       return;
     }
     const ordered = element.name === 'ol';
@@ -160,22 +163,45 @@ class BlockRenderer {
     let number = Number.isFinite(start) ? Math.min(Math.max(start, 0), 999_999_999 - items.length) : 1;
     this.writer.list(() => {
       for (const item of items) {
-        if (this.#scope.footnotes.notes.has(item)) {
+        if (isElement(item) && this.#scope.footnotes.notes.has(item)) {
           this.#note(item);
           continue;
         }
-        const value = Number.parseInt(item.attribs.value ?? '', 10);
+        const value = Number.parseInt((isElement(item) ? item.attribs.value : undefined) ?? '', 10);
         if (ordered && value >= 0 && value < 999_999_999) number = value;
-        this.writer.item(ordered ? `${number}${marker} ` : `${marker} `, () => {
-          this.#checkbox = checkboxOf(item);
-          if (item.name === 'li') this.#container(item, marks);
-          else this.#block(item, marks);
-          this.#checkbox = undefined;
-        });
+        this.writer.item(ordered ? `${number}${marker} ` : `${marker} `, () => this.#item(item, marks));
         number++;
       }
     });
     this.#lastList = { element, marker };
+  }
+
+  /** The items of a list. Text and inline elements directly in a list are an item; an element around `li` elements is replaced by them. */
+  #listItems(list: Element): ListItem[] {
+    const items: ListItem[] = [];
+    let run: ChildNode[] | undefined;
+    for (const child of list.children) {
+      if (isBlank(child)) {
+        run?.push(child);
+      } else if (isElement(child) && (child.name === 'li' || this.#isBlock(child))) {
+        run = undefined;
+        if (child.name === 'li' || isList(child) || !holdsItem(child)) items.push(child);
+        else for (const inner of child.children) if (isElement(inner)) items.push(inner);
+      } else if (run) run.push(child);
+      else items.push((run = [child]));
+    }
+    return items;
+  }
+
+  #item(item: ListItem, marks: Marks): void {
+    if (!isElement(item)) {
+      this.blocks(item, marks);
+      return;
+    }
+    this.#checkbox = checkboxOf(item);
+    if (item.name === 'li') this.#container(item, marks);
+    else this.#block(item, marks);
+    this.#checkbox = undefined;
   }
 
   #note(element: Element): void {
@@ -219,21 +245,18 @@ class BlockRenderer {
   }
 }
 
-/** The items of a list; an element that is no `li` (a list put right into a list) is an item of its own or opens to its items. */
-function listItems(list: Element): Element[] {
-  const items: Element[] = [];
-  for (const child of list.children) {
-    if (!isElement(child) || SILENT.has(child.name)) continue;
-    if (
-      child.name === 'li' ||
-      !child.children.some((inner) => isElement(inner) && inner.name === 'li') ||
-      child.name === 'ul' ||
-      child.name === 'ol'
-    )
-      items.push(child);
-    else for (const inner of child.children) if (isElement(inner)) items.push(inner);
-  }
-  return items;
+/** Nothing that starts a list item of its own. */
+function isBlank(node: ChildNode): boolean {
+  if (isElement(node)) return node.name === 'br' || SILENT.has(node.name);
+  return !isText(node) || node.data.trim() === '';
+}
+
+function isList(element: Element): boolean {
+  return element.name === 'ul' || element.name === 'ol';
+}
+
+function holdsItem(element: Element): boolean {
+  return element.children.some((child) => isElement(child) && child.name === 'li');
 }
 
 /** `dt` and `dd` of a definition list, also where `div` groups them (HTML Standard, 4.4.9). */
