@@ -225,9 +225,31 @@ function unreadableDelimiters(tokens: InlineToken[]): Set<number> {
     if (start === undefined || DELIMITER[token.mark.kind] === undefined) return;
     const opensWell = flanks(edge(tokens, start, 1), edge(tokens, start, -1));
     const closesWell = flanks(edge(tokens, index, -1), edge(tokens, index, 1));
-    if (!opensWell || !closesWell) asTag.add(start).add(index);
+    if (!opensWell || !closesWell || opensInLongRun(tokens, start)) asTag.add(start).add(index);
   });
   return asTag;
+}
+
+/**
+ * Whether a mark opens right where others close, in a run of four asterisks or more (`**a*b****c*`). The delimiters of
+ * such a run do not always match (CommonMark 6.2, rules 9 and 10).
+ */
+function opensInLongRun(tokens: InlineToken[], start: number): boolean {
+  let length = asterisks(tokens[start]);
+  let closes = false;
+  for (const step of [-1, 1])
+    for (let index = start + step; asterisks(tokens[index]) > 0; index += step) {
+      length += asterisks(tokens[index]);
+      closes ||= tokens[index]?.type === 'close';
+    }
+  return closes && length > 3;
+}
+
+/** Asterisks that a token is written with. */
+function asterisks(token: InlineToken | undefined): number {
+  if (token?.type !== 'open' && token?.type !== 'close') return 0;
+  const sign = DELIMITER[token.mark.kind];
+  return sign?.startsWith('*') ? sign.length : 0;
 }
 
 /** Whether a delimiter between `inner` (the marked side) and `outer` is read as one. */
