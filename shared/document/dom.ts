@@ -1,7 +1,6 @@
 // Small questions about nodes that every stage of the pipeline asks the same way.
 import { type ChildNode, Element, type ParentNode, Text } from 'domhandler';
 import { BLOCK, SILENT } from './elements.ts';
-import { setChildren } from './tree.ts';
 
 export function isElement(node: unknown): node is Element {
   return node instanceof Element;
@@ -43,6 +42,19 @@ export function textOf(nodes: readonly ChildNode[]): string {
     return true;
   });
   return parts.join('');
+}
+
+/** Puts `nodes` in the place of a parent's children and ties them to each other. */
+export function setChildren(parent: ParentNode, nodes: ChildNode[]): void {
+  parent.children = nodes;
+  let previous: ChildNode | null = null;
+  for (const node of nodes) {
+    node.parent = parent;
+    node.prev = previous;
+    node.next = null;
+    if (previous) previous.next = node;
+    previous = node;
+  }
 }
 
 /** Removes a set of elements from a tree in one pass over the parents concerned. */

@@ -23,7 +23,7 @@ const CASES: readonly (readonly [name: string, html: string, markdown: string])[
   ['marks nothing else can say', '<p>a<b>"q"</b>c</p>', 'a<strong>"q"</strong>c'],
   ['style marks', '<p><span style="font-weight:700">a</span> <b style="font-weight:normal">c</b></p>', '**a** c'],
   ['mark around blocks', '<b><p>a</p><p>b</p></b>', '**a**\n\n**b**'],
-  ['misnested marks', '<p><b>a<i>b</b>c</i></p>', '**a*b***c'],
+  ['misnested marks', '<p><b>a<i>b</b>c</i></p>', '**a*b***<em>c</em>'],
   ['marks that touch and would not be read', '<p><b>a<i>b</i></b><i>c</i></p>', '**a*b***<em>c</em>'],
   ['marks that touch and are read', '<p><i>a</i><b>b</b> <b>c</b><i>d</i></p>', '*a***b** **c***d*'],
   ['breaks', '<p>a<br>b<br><br>c<br></p>', 'a\\\nb\n\nc'],

@@ -1,10 +1,11 @@
 // Writes a table as a pipe table, or as an HTML table where cells span or hold blocks that a pipe table cannot say.
-import type { ChildNode, Element } from 'domhandler';
+import type { ChildNode, Element, ParentNode } from 'domhandler';
 import { DOCUMENT_LIMITS } from '../contract/limits.ts';
 import { collectInline, linkOf, type MarkdownScope, marksOf } from './collect.ts';
 import { isElement, isText, textOf, walk } from './dom.ts';
 import { BLOCK, SILENT, TABLE_SECTION } from './elements.ts';
 import { escapeText } from './escape.ts';
+import { escapeHtml } from './escape-html.ts';
 import { collapseSpace, renderInline } from './inline.ts';
 import { formulaOf } from './math.ts';
 
@@ -230,18 +231,19 @@ const KEPT_BLOCKS = new Set([
   'caption',
 ]);
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) =>
-    character === '&' ? '&amp;' : character === '<' ? '&lt;' : character === '>' ? '&gt;' : '&quot;',
-  );
+function isTablePart(node: ParentNode | null): boolean {
+  return isElement(node) && (node.name === 'table' || node.name === 'tr' || TABLE_SECTION.has(node.name));
 }
 
 /** The little HTML that a Markdown reader shows inside a table: marks, links, images, lists; everything else by its text. */
 function plainHtml(nodes: readonly ChildNode[], scope: MarkdownScope): string {
   let out = '';
   for (const node of nodes) {
-    if (isText(node)) out += escapeHtml(collapseSpace(node.data));
-    else if (isElement(node)) {
+    if (isText(node)) {
+      const text = collapseSpace(node.data);
+      // The line breaks of the source between rows and cells.
+      if (text !== ' ' || !isTablePart(node.parent)) out += escapeHtml(text);
+    } else if (isElement(node)) {
       const next = plainElement(node, scope);
       // Blocks that are written by their text alone still stand on lines of their own.
       const apart = BLOCK.has(node.name) && !KEPT_BLOCKS.has(node.name);
