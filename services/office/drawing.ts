@@ -1,4 +1,5 @@
 // Reads the pictures, charts and diagrams of docx, xlsx and pptx, which share DrawingML (ECMA-376-1, 20 and 21).
+import { escapeHtml } from '#shared/document/escape-html.ts';
 import {
   attribute,
   childElement,
@@ -10,7 +11,7 @@ import {
 } from '#shared/readers/xml.ts';
 import { EMPTY_ELEMENT } from './empty-element.ts';
 import { type Cell, writeTable } from './flow.ts';
-import { escapeHtml, linkTarget } from './inline.ts';
+import { linkTarget } from './inline.ts';
 import type { OpcPackage } from './opc.ts';
 
 const PICTURE_TYPES: Record<string, string> = {

@@ -1,6 +1,6 @@
 // Writes paragraphs, list items, quotes, code and tables as HTML, and nests list items, which office formats store as a flat sequence.
+import { escapeHtml } from '#shared/document/escape-html.ts';
 import type { InlineText } from './inline.ts';
-import { escapeHtml } from './inline.ts';
 
 export interface ListPosition {
   /** 0 is the outermost level. */

@@ -1,4 +1,5 @@
 // Collects runs of formatted text and writes them with as few nested elements as possible, because office formats split text into many runs.
+import { escapeHtml } from '#shared/document/escape-html.ts';
 
 /** The formats of a run and their elements, the outermost element first. */
 const ELEMENTS = [
@@ -20,17 +21,6 @@ interface Piece {
   atom: boolean;
   format: RunFormat;
   href: string | undefined;
-}
-
-/** Escapes text for element content or an attribute value, and removes control characters that HTML does not allow. */
-export function escapeHtml(text: string): string {
-  if (!/[&<>"\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text)) return text;
-  return text
-    .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '')
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/"/g, '&quot;');
 }
 
 /** A link target that is relative or has an allowed scheme; undefined for scripts, local files and anchors in the document. */

@@ -1,4 +1,5 @@
 // Reads Office Math (OMML, ECMA-376-1, 22.1) into a formula, so that docx and pptx get the same LaTeX as other formats.
+import { escapeHtml } from '#shared/document/escape-html.ts';
 import type { Atom } from '#shared/document/formula/atom.ts';
 import {
   accent,
@@ -17,7 +18,6 @@ import {
 import { writeLatex } from '#shared/document/formula/latex.ts';
 import type { Alphabet } from '#shared/document/formula/signs.ts';
 import { attribute, childElement, childElements, descend, textContent, type XmlElement } from '#shared/readers/xml.ts';
-import { escapeHtml } from './inline.ts';
 
 /** The `m:val` of a descendant, by the local names on the path to it; undefined if there is none. */
 function value(element: XmlElement, ...path: string[]): string | undefined {

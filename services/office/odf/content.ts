@@ -1,10 +1,11 @@
 // Reads OpenDocument text content (ODF 1.3 part 3, 5 to 9) into blocks, for text documents, cells, slides and notes.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { escapeHtml } from '#shared/document/escape-html.ts';
 import { attribute, childElement, childElements, parseXml, textContent, type XmlElement } from '#shared/readers/xml.ts';
 import type { ZipContainer } from '#shared/readers/zip.ts';
 import { type PictureOptions, pictureUri } from '../drawing.ts';
 import { type Cell, Flow, unwrapParagraph, writeTable } from '../flow.ts';
-import { escapeHtml, InlineText, linkTarget, type RunFormat } from '../inline.ts';
+import { InlineText, linkTarget, type RunFormat } from '../inline.ts';
 import { resolvePart } from '../opc.ts';
 import type { OdfStyles } from './styles.ts';
 

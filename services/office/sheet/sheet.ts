@@ -2,7 +2,8 @@
 import { ParseError } from '#shared/contract/errors.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { escapeText } from '#shared/document/escape.ts';
-import { escapeHtml, linkTarget } from '../inline.ts';
+import { escapeHtml } from '#shared/document/escape-html.ts';
+import { linkTarget } from '../inline.ts';
 
 export interface SheetCell {
   column: number;

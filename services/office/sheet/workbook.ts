@@ -1,5 +1,6 @@
 // Reads an xlsx or xlsm (SpreadsheetML, ECMA-376-1, 18) into sheets of shown texts.
 import { ParseError } from '#shared/contract/errors.ts';
+import { escapeHtml } from '#shared/document/escape-html.ts';
 import {
   attribute,
   childElement,
@@ -10,7 +11,6 @@ import {
 } from '#shared/readers/xml.ts';
 import { alternativeText } from '../drawing.ts';
 import { EMPTY_ELEMENT } from '../empty-element.ts';
-import { escapeHtml } from '../inline.ts';
 import type { OpcPackage } from '../opc.ts';
 import { type Book, readCells } from './cells.ts';
 import { BUILT_IN, compileFormat, type NumberFormat } from './number-format.ts';

@@ -1,6 +1,7 @@
 // From the drafts of all pages to the blocks of the document: headings, joins over breaks, lists, captions and their HTML.
 // Pages made by hand that need its rules: paragraph-rules.test.ts, document.test.ts; files that do are named where the rule stands.
 import type { PagedBlock } from '#shared/document/document.ts';
+import { escapeHtml } from '#shared/document/escape-html.ts';
 import type { Box } from '../source/geometry.ts';
 import type { Bookmark } from '../source/page-model.ts';
 import { mergeTables } from '../tables/continuation.ts';
@@ -8,7 +9,7 @@ import { tableHtml } from '../tables/html.ts';
 import type { Draft, ListItemDraft, TextDraft } from './blocks.ts';
 import { bringTogether, findFootNotes } from './floats.ts';
 import { bodyStyle, type HeadingMark, markHeadings } from './headings.ts';
-import { escapeHtml, joinHyphenated, type Vocabulary } from './inline.ts';
+import { joinHyphenated, type Vocabulary } from './inline.ts';
 import { listHtml } from './lists.ts';
 import { isCaption } from './markers.ts';
 

@@ -1,12 +1,13 @@
 // What OCR read in a picture as the HTML of its figure: a drawn table as a table, all else as the blocks that OCR saw, since a chart's labels stand in rows and are no table.
 // Pages made by hand that need its rules: figures.test.ts.
+import { escapeHtml } from '#shared/document/escape-html.ts';
 import { type Box, boundingBox } from '../source/geometry.ts';
 import type { PageContent, ReadFigure, Word } from '../source/page-model.ts';
 import type { FoundTable } from '../tables/grid.ts';
 import { tableHtml } from '../tables/html.ts';
 import { findRuledTables } from '../tables/ruled.ts';
 import type { FigureDraft } from './blocks.ts';
-import { escapeHtml, type Vocabulary } from './inline.ts';
+import type { Vocabulary } from './inline.ts';
 import { buildChunks } from './lines.ts';
 import { meanConfidence } from './paragraphs.ts';
 

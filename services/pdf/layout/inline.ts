@@ -1,16 +1,11 @@
 // Turns words into inline HTML: spaces, emphasis, superscripts, links, and hyphens at line ends.
 // Pages made by hand that need its rules: paragraph-rules.test.ts and inline.test.ts; files that do are named where the rule stands.
+import { escapeHtml } from '#shared/document/escape-html.ts';
 import type { Word } from '../source/page-model.ts';
 import { spaceBetween } from './lines.ts';
 
 /** Lower-case words that stand unbroken in the document: they decide whether a hyphen at a line's end belongs to the word. */
 export type Vocabulary = Set<string>;
-
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (c) => ESCAPES[c] ?? c);
-}
 
 interface InlineOptions {
   /** Leave bold and italic unmarked (headings, headers of tables). */

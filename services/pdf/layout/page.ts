@@ -1,5 +1,6 @@
 // Lays out one page: furniture aside, tables whole, columns in reading order, lines to paragraphs.
 // Pages made by hand that need its rules: page-rules.test.ts and figures.test.ts; files that do are named where the rule stands.
+import { escapeHtml } from '#shared/document/escape-html.ts';
 import { area, type Box, boundingBox, centreInside, intersectionArea } from '../source/geometry.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from '../tables/aligned.ts';
@@ -13,7 +14,7 @@ import { type Column, cutColumns, type LayoutItem } from './columns.ts';
 import { draftFigure } from './figures.ts';
 import { type FlowPlace, followOcr } from './flows.ts';
 import type { FoundFurniture } from './furniture.ts';
-import { escapeHtml, type Vocabulary } from './inline.ts';
+import type { Vocabulary } from './inline.ts';
 import { buildChunks, type Chunk, chunkText, groupRows } from './lines.ts';
 import { readMarker } from './markers.ts';
 import { draftParagraphs, makeLine, makeLines, meanConfidence } from './paragraphs.ts';
