@@ -29,11 +29,13 @@ export function buildDocument(source: string, xhtml: boolean): Document {
   const parser = new BoundedParser(xhtml);
   parser.tokenizer.write(source, true);
   const root = parser.document.children.find(isElement);
-  if (root) flattenDeepElements(root);
+  if (root && parser.mayBeTooDeep) flattenDeepElements(root);
   return parser.document;
 }
 
 class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
+  /** The tree may have elements that are nested deeper than DOCUMENT_LIMITS.htmlDepth. */
+  mayBeTooDeep = false;
   readonly #xhtml: boolean;
   readonly #count: Count;
   #startTags = 0;
@@ -58,6 +60,7 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
     this.#shortenCopies(token);
     const { current, stackTop } = this.openElements;
     if (current === before || !isElement(current)) return;
+    if (stackTop >= DOCUMENT_LIMITS.htmlDepth - 1) this.mayBeTooDeep = true;
     if (this.#xhtml && token.selfClosing && !token.ackSelfClosing) this.#end(token);
     else if (stackTop >= DOCUMENT_LIMITS.htmlDepth - 1 && this.tokenizer.state === TokenizerMode.DATA) {
       if (current.namespace === NS.HTML) this.#ended.set(current.name, (this.#ended.get(current.name) ?? 0) + 1);
@@ -80,6 +83,8 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
 
   override onItemPop(node: ParentNode, isTop: boolean): void {
     this.#popped = true;
+    // An element that is removed below open elements makes the tree deeper than the stack of open elements.
+    if (this.openElements.items[this.openElements.stackTop + 1] !== node) this.mayBeTooDeep = true;
     super.onItemPop(node, isTop);
   }
 
@@ -89,6 +94,7 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
     this.#popped = false;
     this.#boundFormatting();
     super._reconstructActiveFormattingElements();
+    if (this.openElements.stackTop >= DOCUMENT_LIMITS.htmlDepth) this.mayBeTooDeep = true;
   }
 
   // parse5 moves the children one by one, each time from the front of an array.
