@@ -1,10 +1,11 @@
 // Builds the DOM of an HTML text with parse5, and bounds the depth, the number and the cost of the elements for hostile input.
 import { type ChildNode, type Document, Element, type ParentNode, Text } from 'domhandler';
-import { html, Parser, Token, Tokenizer, TokenizerMode, type TreeAdapter } from 'parse5';
+import { html, Parser, Token, TokenizerMode, type TreeAdapter } from 'parse5';
 import { adapter, type Htmlparser2TreeAdapterMap } from 'parse5-htmlparser2-tree-adapter';
 import { ParseError } from '../contract/errors.ts';
 import { DOCUMENT_LIMITS } from '../contract/limits.ts';
 import { isElement, setChildren } from './dom.ts';
+import { FastTokenizer } from './html-tokenizer.ts';
 
 const { NS, TAG_ID } = html;
 const NO_MORE_ELEMENTS = `The document has more than ${DOCUMENT_LIMITS.htmlElements} elements; split it into smaller files`;
@@ -21,9 +22,6 @@ const ACTIVE_FORMATTING = 50;
 const COPIES = { perStartTag: 2, spare: 10_000 };
 /** Attributes that a copy of a formatting element gets. */
 const COPIED_ATTRIBUTES = 16;
-/** Up to this many attributes of one tag, the linear search of parse5 for duplicates is cheaper than a set. */
-const SEARCHED_ATTRIBUTES = 16;
-
 /** The Document node of an HTML text: `html` with `head` and `body`, without comments and doctype. */
 export function buildDocument(source: string, xhtml: boolean): Document {
   const parser = new BoundedParser(xhtml);
@@ -47,7 +45,7 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
   constructor(xhtml: boolean) {
     const count: Count = { elements: 0 };
     super({ treeAdapter: boundedAdapter(count) });
-    this.tokenizer = new LinearTokenizer(this.options, this);
+    this.tokenizer = new FastTokenizer(this.options, this);
     this.#xhtml = xhtml;
     this.#count = count;
   }
@@ -130,27 +128,6 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
 /** Reads `frameset` and `noframes` as elements like others, because the text for browsers without frames is all that such a page says. */
 function showFrames(token: Token.TagToken): void {
   if (token.tagID === TAG_ID.FRAMESET || token.tagID === TAG_ID.NOFRAMES) token.tagID = TAG_ID.UNKNOWN;
-}
-
-/** Finds duplicate attributes of one tag with a set: parse5 compares each attribute with all attributes before it. */
-class LinearTokenizer extends Tokenizer {
-  #tag: Token.Token | null = null;
-  #names = new Set<string>();
-
-  protected override _leaveAttrName(): void {
-    const tag = this.currentToken as Token.TagToken;
-    if (tag.attrs.length < SEARCHED_ATTRIBUTES) {
-      super._leaveAttrName();
-      return;
-    }
-    if (this.#tag !== tag) {
-      this.#tag = tag;
-      this.#names = new Set(tag.attrs.map(({ name }) => name));
-    }
-    if (this.#names.has(this.currentAttr.name)) return;
-    this.#names.add(this.currentAttr.name);
-    tag.attrs.push(this.currentAttr);
-  }
 }
 
 interface Count {
