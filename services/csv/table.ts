@@ -1,7 +1,7 @@
 // Writes the rows of a CSV file as table lines while they are read, so that no tree of a large table is in memory.
 import { ParseError } from '#shared/contract/errors.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { escapeText } from '#shared/document/escape.ts';
+import { escapeText } from '#shared/document/escape-markdown.ts';
 
 export type TableKind = 'markdown' | 'html';
 

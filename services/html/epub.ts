@@ -1,4 +1,4 @@
-// Reads EPUB books: their chapters in reading order as one HTML document whose links, notes and pictures hold together.
+// Reads EPUB books: joins the chapters into one HTML document, and adapts their ids, links and images.
 import type { Element } from 'domhandler';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { RenderOptions } from '#shared/contract/jobs.ts';
@@ -10,18 +10,18 @@ import { parseHtml } from '#shared/document/tree.ts';
 import { openZip, type ZipContainer } from '#shared/readers/zip.ts';
 import { readPackage, resolvePath } from './package.ts';
 
-/** Elements that mean page furniture on the web and part of the text in a book. */
+/** Elements that are page furniture on the web, and part of the text in a book. */
 const BOOK_PARTS = new Set(['aside', 'header', 'footer']);
 
 /**
- * An EPUB 2 or 3 as one document.
+ * An EPUB 2 or 3 as one document. Damaged chapters are left out, with a warning.
  * @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_ENCRYPTED (digital rights management), DOCUMENT_TOO_COMPLEX
  */
 export async function convertEpub(file: SourceFile, options: RenderOptions): Promise<ConvertedDocument> {
   const zip = await openZip(file.bytes);
   const book = readPackage(zip);
   const warnings: string[] = [];
-  const places = new Map(book.chapters.map((path, index) => [path, `c${index + 1}`]));
+  const chapterIds = new Map(book.chapters.map((path, index) => [path, `c${index + 1}`]));
   const pictures = options.removeBase64Images ? undefined : new Pictures(zip, book.mediaTypes);
   const sections: string[] = [];
   let length = 0;
@@ -33,21 +33,21 @@ export async function convertEpub(file: SourceFile, options: RenderOptions): Pro
     try {
       text = zip.text(path);
     } catch (error) {
-      // A book with one damaged chapter is still a book; a lock or a bomb is not.
+      // Encryption and decompression bombs refuse the complete book.
       if (!(error instanceof ParseError) || error.code !== 'DOCUMENT_CORRUPT') throw error;
       fault = error;
       broken++;
       continue;
     }
-    const { html, heading } = chapterHtml(text, path, places, pictures, lastHeading);
+    const { html, heading } = chapterHtml(text, path, chapterIds, pictures, lastHeading);
     lastHeading = heading;
     length += html.length;
     if (length > DOCUMENT_LIMITS.fieldLength)
       throw new ParseError(
         'DOCUMENT_TOO_COMPLEX',
-        `The document's chapters together pass ${DOCUMENT_LIMITS.fieldLength} characters`,
+        `The chapters of the document have more than ${DOCUMENT_LIMITS.fieldLength} characters; split it into smaller files`,
       );
-    sections.push(`<section id="${places.get(path)}">\n${html}\n</section>`);
+    sections.push(`<section id="${chapterIds.get(path)}">\n${html}\n</section>`);
   }
   if (sections.length === 0)
     throw fault ?? new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: none of its chapters can be read');
@@ -55,7 +55,7 @@ export async function convertEpub(file: SourceFile, options: RenderOptions): Pro
   return { genre: 'document', html: sections.join('\n'), metadata: book.metadata, warnings };
 }
 
-/** Pictures as data addresses, while they are asked for and fit into an answer. */
+/** Makes data addresses of images, up to a total length. */
 class Pictures {
   readonly #zip: ZipContainer;
   readonly #types: ReadonlyMap<string, string>;
@@ -75,16 +75,16 @@ class Pictures {
   }
 }
 
-/** A chapter's body with its ids and links made unique in the book, its book parts kept, its pictures in place. */
+/** The body of a chapter, with ids and links that are unique in the book, and with its images. */
 function chapterHtml(
   text: string,
   path: string,
-  places: ReadonlyMap<string, string>,
+  chapterIds: ReadonlyMap<string, string>,
   pictures: Pictures | undefined,
   headingBefore: string | undefined,
 ): Chapter {
   const { body } = parseHtml(text, { xhtml: true });
-  const here = places.get(path) ?? '';
+  const id = chapterIds.get(path) ?? '';
   const dropped: Element[] = [];
   walk(body.children, (node) => {
     if (!isElement(node)) return true;
@@ -93,14 +93,14 @@ function chapterHtml(
       return false;
     }
     const { attribs } = node;
-    if (attribs.id) attribs.id = `${here}-${attribs.id}`;
+    if (attribs.id) attribs.id = `${id}-${attribs.id}`;
     if (node.name === 'a') {
-      if (attribs.href) attribs.href = bookAddress(attribs.href, path, places);
-      if (attribs.name && !attribs.id) attribs.id = `${here}-${attribs.name}`;
+      if (attribs.href) attribs.href = bookAddress(attribs.href, path, chapterIds);
+      if (attribs.name && !attribs.id) attribs.id = `${id}-${attribs.name}`;
       delete attribs.name;
     }
-    if (node.name === 'img' || node.name === 'image') settlePicture(node, path, pictures, dropped);
-    else if (node.name === 'svg') liftPicture(node);
+    if (node.name === 'img' || node.name === 'image') embedPicture(node, path, pictures, dropped);
+    else if (node.name === 'svg') unwrapImage(node);
     else if (node.name === 'epub:switch') chooseCase(node, dropped);
     else if (BOOK_PARTS.has(node.name)) {
       attribs['epub:type'] ??= node.name;
@@ -109,47 +109,47 @@ function chapterHtml(
     return true;
   });
   const opening = openingHeading(body);
-  const words = opening && textOf([opening]).replace(/\s+/g, ' ').trim();
-  // A title page, then a chapter that some writers give the book's title for want of its own: once is enough.
-  if (opening && words !== '' && words === headingBefore) dropped.push(opening);
+  const heading = opening && textOf([opening]).replace(/\s+/g, ' ').trim();
+  // Some programs repeat the heading of the title page in the first chapter.
+  if (opening && heading !== '' && heading === headingBefore) dropped.push(opening);
   removeElements(dropped);
-  return { html: serialize(body.children), heading: words };
+  return { html: serialize(body.children), heading };
 }
 
 interface Chapter {
   html: string;
-  /** Words of the heading that the chapter opens with. */
+  /** Text of the heading at the start of the chapter. */
   heading: string | undefined;
 }
 
-/** The heading that stands before all other text of a chapter. */
+/** The heading before all other text of a chapter. */
 function openingHeading(body: Element): Element | undefined {
   let found: Element | undefined;
-  let over = false;
+  let done = false;
   walk(body.children, (node) => {
-    if (over) return false;
+    if (done) return false;
     if (isElement(node) && /^h[1-6]$/.test(node.name)) {
       found = node;
-      over = true;
-    } else if (isText(node) && node.data.trim() !== '') over = true;
-    return !over;
+      done = true;
+    } else if (isText(node) && node.data.trim() !== '') done = true;
+    return !done;
   });
   return found;
 }
 
-/** A link to a chapter becomes a link inside the document; a link to any other file of the book leads nowhere. */
-function bookAddress(href: string, path: string, places: ReadonlyMap<string, string>): string {
+/** A link to a chapter becomes a link inside the document. A link to another file of the book becomes empty. */
+function bookAddress(href: string, path: string, chapterIds: ReadonlyMap<string, string>): string {
   const hash = href.indexOf('#');
   const fragment = hash < 0 ? '' : href.slice(hash + 1);
   const target = href.startsWith('#') ? path : resolvePath(path, href);
   if (target === undefined) return href;
-  const place = places.get(target);
-  if (place === undefined) return '';
-  return fragment === '' ? `#${place}` : `#${place}-${fragment}`;
+  const chapterId = chapterIds.get(target);
+  if (chapterId === undefined) return '';
+  return fragment === '' ? `#${chapterId}` : `#${chapterId}-${fragment}`;
 }
 
-/** A picture keeps its words; its data only where the caller wants data. A picture without either says nothing. */
-function settlePicture(node: Element, path: string, pictures: Pictures | undefined, dropped: Element[]): void {
+/** Puts the data of an image in its address, if the options keep data. Drops an image without data and `alt`. */
+function embedPicture(node: Element, path: string, pictures: Pictures | undefined, dropped: Element[]): void {
   const source = node.attribs.src ?? node.attribs['xlink:href'] ?? node.attribs.href ?? '';
   if (/^https?:/i.test(source)) return;
   const inline = source.startsWith('data:')
@@ -166,8 +166,8 @@ function settlePicture(node: Element, path: string, pictures: Pictures | undefin
   node.attribs.src = inline;
 }
 
-/** `<svg><image/></svg>` is how books place a cover: the image is the content, the drawing around it is not. */
-function liftPicture(svg: Element): void {
+/** Books often show a cover as `<svg><image/></svg>`: turns the drawing into a span around the image. */
+function unwrapImage(svg: Element): void {
   const image = svg.children.find((child): child is Element => isElement(child) && child.name === 'image');
   if (image === undefined) return;
   const title = svg.children.find((child): child is Element => isElement(child) && child.name === 'title');
@@ -176,7 +176,7 @@ function liftPicture(svg: Element): void {
   svg.name = 'span';
 }
 
-/** EPUB 3 `switch`: the MathML case is ours to say, else the default (EPUB Content Documents 3.0, 2.1.3.3). */
+/** Keeps the MathML case of an EPUB 3 `switch`, else its default (EPUB Content Documents 3.0, 2.1.3.3). */
 function chooseCase(element: Element, dropped: Element[]): void {
   const parts = element.children.filter(isElement);
   const chosen =

@@ -1,4 +1,4 @@
-// Holds the html service to what it answers for whole files: pages, charsets, XHTML, books.
+// Checks what the html service returns for complete files: web pages, charsets, XHTML and EPUB.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
@@ -22,7 +22,7 @@ const context: JobContext = {
   deadline: Number.MAX_SAFE_INTEGER,
   requestId: 'request-1',
   volatile: false,
-  call: () => Promise.reject(new Error('the html service calls no other')),
+  call: () => Promise.reject(new Error('the html service calls no other service')),
 };
 
 async function convert(
@@ -45,7 +45,7 @@ async function convert(
   return { ...(JSON.parse(String(payload)) as RecordFields), head: reply as RecordHead };
 }
 
-test('a page becomes its article, with addresses, notes and metadata', async () => {
+test('returns the article of a web page with absolute addresses, footnotes and metadata', async () => {
   const { markdown = '', html, rawHtml, links, images, head } = await convert('html/news-article.html');
   assert.ok(markdown.startsWith('# Harbour ferry returns\n\nThe ferry *Marianne* sailed'));
   assert.ok(
@@ -59,7 +59,7 @@ test('a page becomes its article, with addresses, notes and metadata', async () 
   assert.ok(markdown.includes('```js\nconst tide = "high";\n```'));
   assert.ok(markdown.includes('3. Buy a ticket\n   - at the kiosk\n4. Board'));
   assert.ok(markdown.endsWith('[^1]: Council minutes, page 4.'));
-  for (const gone of [
+  for (const removed of [
     'SOAP',
     'cookies',
     'Sport',
@@ -70,7 +70,7 @@ test('a page becomes its article, with addresses, notes and metadata', async () 
     'secret-tracker',
     'javascript:',
   ])
-    assert.ok(!markdown.includes(gone), gone);
+    assert.ok(!markdown.includes(removed), removed);
   assert.ok(html && !/<script|<style|<noscript|<meta|<head|onclick|javascript:|srcset|base64/i.test(html));
   assert.ok(rawHtml?.includes("track('secret-tracker')") && rawHtml.includes('<!doctype html>'));
   assert.deepEqual(links, [
@@ -91,7 +91,7 @@ test('a page becomes its article, with addresses, notes and metadata', async () 
   assert.equal(metadata.favicon, 'https://post.example/favicon.ico');
 });
 
-test('the whole page, with ads, when the caller wants it', async () => {
+test('returns the complete page with ads if the options switch both filters off', async () => {
   const { markdown = '' } = await convert('html/news-article.html', {
     onlyMainContent: false,
     blockAds: false,
@@ -101,19 +101,19 @@ test('the whole page, with ads, when the caller wants it', async () => {
   assert.ok(!markdown.includes('secret-tracker'));
 });
 
-test('a page without a declared charset is read as what its bytes are', async () => {
+test('decodes windows-1252 without a declared charset', async () => {
   const { markdown, head } = await convert('html/undeclared-windows-1252.html');
   assert.equal(markdown, 'Crème brûlée – “fresh” naïve façade déjà vu');
   assert.equal(head.metadata.title, 'Café');
 });
 
-test('XHTML: empty elements end, CDATA is text, the doctype says nothing', async () => {
+test('reads self-closing elements and CDATA of XHTML, and ignores the internal subset of its doctype', async () => {
   const { markdown, head } = await convert('html/strict.xhtml');
   assert.equal(markdown, '# Order\n\nOne\\\ntwo & 3 < 4');
   assert.equal(head.metadata.language, 'sv');
 });
 
-test('a book is read in spine order, with its notes, pictures and boxes', async () => {
+test('returns the chapters of an EPUB in spine order, with footnotes, images and boxes', async () => {
   const { markdown, head, images } = await convert('epub/spine-order-notes.epub');
   assert.equal(
     markdown,
@@ -125,12 +125,12 @@ test('a book is read in spine order, with its notes, pictures and boxes', async 
   assert.equal(head.metadata.keywords, 'travel');
 });
 
-test('pictures of a book are data addresses where the caller keeps them', async () => {
+test('returns images of an EPUB as data addresses if removeBase64Images is off', async () => {
   const { markdown = '' } = await convert('epub/spine-order-notes.epub', { removeBase64Images: false });
   assert.ok(markdown.includes(`![Map of the road](data:image/png;base64,${Buffer.from('PNG').toString('base64')})`));
 });
 
-test('a locked chapter is refused, an obfuscated font is not, a book without package is corrupt', async () => {
+test('refuses an EPUB with an encrypted chapter or without a package, but not with an obfuscated font', async () => {
   await assert.rejects(
     convert('epub/locked-chapter-refused.epub'),
     (error) => error instanceof ParseError && error.code === 'DOCUMENT_ENCRYPTED',
@@ -142,7 +142,7 @@ test('a locked chapter is refused, an obfuscated font is not, a book without pac
   );
 });
 
-test('a bad selector is refused whatever the kind of file', async () => {
+test('rejects an invalid selector for HTML and EPUB', async () => {
   for (const fixture of ['html/news-article.html', 'epub/spine-order-notes.epub'])
     await assert.rejects(
       convert(fixture, { excludeTags: ['p', 'div[['] }),

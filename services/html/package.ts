@@ -1,6 +1,7 @@
-// Reads an EPUB's package: where its chapters are, in which order they are read, what the book says about itself, and whether it is locked.
+// Reads the package of an EPUB: the chapters in reading order, the metadata, and whether the book is encrypted.
 import { ParseError } from '#shared/contract/errors.ts';
 import type { DocumentMetadata } from '#shared/contract/jobs.ts';
+import { percentDecoded } from '#shared/document/addresses.ts';
 import {
   attribute,
   childElement,
@@ -12,16 +13,16 @@ import {
 } from '#shared/readers/xml.ts';
 import type { ZipContainer } from '#shared/readers/zip.ts';
 
-export interface BookPackage {
-  /** Paths inside the container, in reading order, each once. */
+interface BookPackage {
+  /** Paths inside the container, in reading order, without duplicates. */
   chapters: string[];
-  /** Media type by path, as the manifest says. */
+  /** Media types of the manifest, by path. */
   mediaTypes: Map<string, string>;
   metadata: DocumentMetadata;
 }
 
 const CHAPTER_TYPE = /xhtml|html|dtbook|x-oeb1-document/i;
-/** Obfuscated fonts are readable to all; anything else that is encrypted is locked (EPUB 3.3 OCF, 4.2.6.3.1). */
+/** Font obfuscation is not encryption: everybody can decode it (EPUB 3.3 OCF, 4.2.6.3.1). */
 const FONT_OBFUSCATION = new Set(['http://www.idpf.org/2008/embedding', 'http://ns.adobe.com/pdf/enc#RC']);
 
 /** @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_ENCRYPTED */
@@ -47,8 +48,11 @@ export function readPackage(zip: ZipContainer): BookPackage {
     ),
   ].filter((chapter) => zip.has(chapter));
   if (chapters.length === 0)
-    throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: this EPUB lists no chapter that it contains');
-  refuseLocked(zip, new Set(chapters));
+    throw new ParseError(
+      'DOCUMENT_CORRUPT',
+      'The document is corrupt: this EPUB contains none of the chapters that it lists',
+    );
+  refuseEncrypted(zip, new Set(chapters));
   return {
     chapters,
     mediaTypes: new Map([...manifest.values()].map((item) => [item.path, item.type])),
@@ -56,7 +60,7 @@ export function readPackage(zip: ZipContainer): BookPackage {
   };
 }
 
-/** The package document that META-INF/container.xml names, else the only one there is. */
+/** The package document that META-INF/container.xml names, else the first `.opf` file. */
 function packagePath(zip: ZipContainer): string {
   if (zip.has('META-INF/container.xml')) {
     for (const file of descendants(parseXml(zip.text('META-INF/container.xml')), 'rootfile')) {
@@ -70,11 +74,11 @@ function packagePath(zip: ZipContainer): string {
   return found;
 }
 
-/** A path inside the container that `href` in the file `from` names, without fragment; undefined for what lies outside. */
+/** The path inside the container to which `href` in the file `from` points, without fragment. Undefined for other addresses. */
 export function resolvePath(from: string, href: string): string | undefined {
   if (href === '' || /^[a-z][a-z0-9+.-]*:|^\/\//i.test(href)) return undefined;
-  const plain = href.replace(/[#?].*$/s, '');
-  const decoded = decode(plain);
+  const withoutFragment = href.replace(/[#?].*$/s, '');
+  const decoded = percentDecoded(withoutFragment);
   const parts = decoded.startsWith('/') ? [] : from.split('/').slice(0, -1);
   for (const part of decoded.split('/')) {
     if (part === '' || part === '.') continue;
@@ -84,15 +88,7 @@ export function resolvePath(from: string, href: string): string | undefined {
   return parts.join('/');
 }
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function refuseLocked(zip: ZipContainer, chapters: ReadonlySet<string>): void {
+function refuseEncrypted(zip: ZipContainer, chapters: ReadonlySet<string>): void {
   if (!zip.has('META-INF/encryption.xml')) return;
   for (const data of descendants(parseXml(zip.text('META-INF/encryption.xml')), 'EncryptedData')) {
     const algorithm = attribute(childElement(data, 'EncryptionMethod'), 'Algorithm') ?? '';
@@ -103,12 +99,12 @@ function refuseLocked(zip: ZipContainer, chapters: ReadonlySet<string>): void {
     if (target !== undefined && chapters.has(target))
       throw new ParseError(
         'DOCUMENT_ENCRYPTED',
-        'The document is encrypted: this EPUB is locked by digital rights management; send a copy without it',
+        'The document is encrypted: this EPUB is protected by digital rights management; send a copy without it',
       );
   }
 }
 
-/** Dublin Core terms by the names that the answer uses (EPUB 3.3, 5.5). */
+/** Dublin Core terms (EPUB 3.3, 5.5), and their names in the metadata of the response. */
 const TERMS: readonly (readonly [term: string, name: string])[] = [
   ['title', 'title'],
   ['language', 'language'],
@@ -126,21 +122,23 @@ function bookMetadata(root: XmlElement): DocumentMetadata {
   const holder = childElement(root, 'metadata');
   const metadata: DocumentMetadata = {};
   if (!holder) return metadata;
-  // OEBPS 1 packages keep the terms one level deeper.
+  // OEBPS 1 packages have the terms one level deeper.
   const holders = [holder, ...childElements(holder, 'dc-metadata')];
   for (const [term, name] of TERMS) {
-    const values = holders.flatMap((one) => childElements(one, term)).map((element) => plain(textContent(element)));
-    const known = [...new Set(values.filter((value) => value !== ''))].slice(0, 100);
-    const [first] = known;
+    const values = holders
+      .flatMap((one) => childElements(one, term))
+      .map((element) => withoutTags(textContent(element)));
+    const unique = [...new Set(values.filter((value) => value !== ''))].slice(0, 100);
+    const [first] = unique;
     if (first === undefined) continue;
-    // The book's main title and language come first; the rest are subtitles and quotations.
-    metadata[name] = known.length === 1 || name === 'title' ? first : known;
+    // The first title is the main title, the others are subtitles.
+    metadata[name] = unique.length === 1 || name === 'title' ? first : unique;
   }
   return metadata;
 }
 
-/** Descriptions often hold escaped HTML. */
-function plain(text: string): string {
+/** Descriptions often contain escaped HTML. */
+function withoutTags(text: string): string {
   return text
     .replace(/<[^<>]{0,500}>/g, ' ')
     .replace(/\s+/g, ' ')

@@ -1,4 +1,4 @@
-// The html service: HTML, XHTML and EPUB files into the interchange.
+// Handles the jobs of the html service: converts HTML, XHTML and EPUB files.
 import { conversionHandler } from '#shared/document/convert.ts';
 import { renderRecord } from '#shared/document/render.ts';
 import { convertEpub } from './epub.ts';
@@ -11,7 +11,7 @@ export const handle = conversionHandler(async (file, options) =>
 const SAMPLE =
   '<html lang="en"><head><title>t</title><meta name="a" content="b"></head><body><nav><a href="/">n</a></nav><main><h1>t</h1><p>a <b>b</b> <a href="https://x.example/">c</a></p><ul><li>d</li></ul><table><tr><th>e</th></tr><tr><td>f</td></tr></table></main></body></html>';
 
-/** Runs the pipeline once, so that the first page does not pay for loading it. */
+/** Runs the pipeline once, so that the first job does not wait for loading and compiling it. */
 export async function warm(): Promise<void> {
   renderRecord(convertHtml({ bytes: Buffer.from(SAMPLE.repeat(20)), fileName: 'sample.html', extension: '.html' }), {
     fields: ['markdown', 'html', 'links', 'images'],

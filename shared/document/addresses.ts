@@ -1,4 +1,4 @@
-// Makes relative addresses absolute, picks the largest of responsive images, and lists a document's links and images.
+// Makes addresses absolute, gives images their largest variant, and lists the links and images of a document.
 import type { ChildNode, Element } from 'domhandler';
 import { isElement, walk } from './dom.ts';
 
@@ -16,29 +16,29 @@ const ADDRESS_ATTRIBUTES = [
   'xlink:href',
 ] as const;
 const SCRIPT_SCHEME = /^(?:javascript|vbscript|livescript|mocha):/i;
-/** Addresses that are content or code rather than a place. */
-const NO_PLACE = /^(?:javascript|vbscript|data|blob|about|file):/i;
-/** A scheme has two letters or more; one letter is a drive. */
+/** Addresses that hold content or code, or name a local file: they are not listed. */
+const UNLISTED = /^(?:javascript|vbscript|data|blob|about|file):/i;
+/** A scheme has at least two letters: one letter is a drive (`C:`). */
 const ABSOLUTE = /^[a-z][a-z0-9+.-]+:/i;
-/** What browsers drop from an address before they read its scheme. */
+/** Characters that browsers remove from an address before they read its scheme. */
 const IGNORED_IN_ADDRESS = /[\u0000-\u0020]+/g;
 
-/** What the document's relative addresses stand on: `<base href>`, else the canonical link; undefined without an absolute one. */
+/** The base for relative addresses: `<base href>`, else the canonical link. Undefined if neither is absolute. */
 export function baseAddress(head: Element, html: Element): string | undefined {
   let base: string | undefined;
   let canonical: string | undefined;
-  const look = (node: ChildNode): boolean => {
+  const read = (node: ChildNode): boolean => {
     if (!isElement(node)) return true;
     if (node.name === 'base' && node.attribs.href) base ??= node.attribs.href;
     if (node.name === 'link' && /(?:^|\s)canonical(?:\s|$)/i.test(node.attribs.rel ?? '') && node.attribs.href)
       canonical ??= node.attribs.href;
     return true;
   };
-  walk(head.children, look);
-  if (base === undefined && canonical === undefined) walk(html.children, look);
-  const ground = canonical === undefined ? undefined : webAddress(canonical);
-  if (base === undefined) return ground;
-  return webAddress(base) ?? (ground === undefined ? undefined : webAddress(resolveAddress(base, ground)));
+  walk(head.children, read);
+  if (base === undefined && canonical === undefined) walk(html.children, read);
+  const fallback = canonical === undefined ? undefined : webAddress(canonical);
+  if (base === undefined) return fallback;
+  return webAddress(base) ?? (fallback === undefined ? undefined : webAddress(resolveAddress(base, fallback)));
 }
 
 function webAddress(address: string): string | undefined {
@@ -46,21 +46,29 @@ function webAddress(address: string): string | undefined {
   return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined;
 }
 
-/** The address made absolute, or as it was where there is nothing to stand it on. */
+/** The absolute address, or the address unchanged if there is no base or it is not valid. */
 export function resolveAddress(address: string, base: string | undefined): string {
   const trimmed = address.trim();
   if (trimmed === '' || base === undefined || ABSOLUTE.test(trimmed)) return trimmed;
   return URL.parse(trimmed, base)?.href ?? trimmed;
 }
 
-/** True for `javascript:` and its kin, also with the control characters that browsers overlook. */
-export function isScriptAddress(address: string): boolean {
+/** True for script schemes, also with control characters inside, which browsers ignore. */
+function isScriptAddress(address: string): boolean {
   return SCRIPT_SCHEME.test(address.replace(IGNORED_IN_ADDRESS, ''));
 }
 
-/** True for inline data. */
-export function isDataAddress(address: string): boolean {
+function isDataAddress(address: string): boolean {
   return /^\s*data:/i.test(address);
+}
+
+/** The text with its percent-encoding decoded, or unchanged if it is not valid. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 interface Candidate {
@@ -69,7 +77,7 @@ interface Candidate {
   density: number;
 }
 
-/** Candidates of a `srcset` (HTML Standard, 4.8.4.2): addresses may hold commas, descriptors follow a space. */
+/** Candidates of a `srcset` (HTML Standard, 4.8.4.2). Addresses may contain commas, descriptors follow a space. */
 function srcsetCandidates(srcset: string): Candidate[] {
   const candidates: Candidate[] = [];
   const pattern = /[\s,]*([^\s,]\S*)(?:\s+([^,]*))?(?:,|$)/gy;
@@ -77,7 +85,7 @@ function srcsetCandidates(srcset: string): Candidate[] {
     let url = match[1] ?? '';
     let descriptor = match[2] ?? '';
     if (url.endsWith(',')) {
-      // No descriptor: the comma ended the candidate, and what the pattern took for one is the next.
+      // The comma ends a candidate without descriptor: what the pattern matched as a descriptor is the next candidate.
       pattern.lastIndex = match.index + match[0].indexOf(url) + url.length;
       url = url.replace(/,+$/, '');
       descriptor = '';
@@ -92,7 +100,7 @@ function srcsetCandidates(srcset: string): Candidate[] {
   return candidates;
 }
 
-/** The largest of the candidates that the sources name, or undefined where none says more than the image itself. */
+/** The largest candidate of the sources, or undefined if there is none. Inline data does not count. */
 function largest(srcsets: string[]): string | undefined {
   let best: Candidate | undefined;
   for (const candidate of srcsets.flatMap(srcsetCandidates)) {
@@ -107,8 +115,11 @@ function largest(srcsets: string[]): string | undefined {
   return best?.url;
 }
 
-/** Gives every image its largest variant as `src`, also where a script would have loaded it later; `srcset`, `sizes` and `<source>` of pictures go. */
-function settleImage(image: Element): Element[] {
+/**
+ * Gives an image its largest variant as `src`, also if a script would load it later. Removes `srcset` and `sizes`.
+ * @returns the `source` elements of its `picture`, to be removed.
+ */
+function useLargestVariant(image: Element): Element[] {
   const { attribs } = image;
   const sources =
     isElement(image.parent) && image.parent.name === 'picture'
@@ -136,16 +147,20 @@ function settleImage(image: Element): Element[] {
 }
 
 /**
- * Settles all addresses of a cleaned tree in place: absolute where there is a base, images at their largest, no script
- * addresses, and inline data emptied where `removeData` asks for it.
- * @returns elements that have become empty of meaning, to be removed.
+ * Changes all addresses of a cleaned tree in place: absolute if there is a base, images at their largest, no script
+ * addresses. `removeData` empties addresses that are inline data.
+ * @returns elements that have no function any more, to be removed.
  */
-export function settleAddresses(roots: readonly ChildNode[], base: string | undefined, removeData: boolean): Element[] {
-  const spent: Element[] = [];
+export function normalizeAddresses(
+  roots: readonly ChildNode[],
+  base: string | undefined,
+  removeData: boolean,
+): Element[] {
+  const obsolete: Element[] = [];
   walk(roots, (node) => {
     if (!isElement(node)) return true;
     const { attribs } = node;
-    if (node.name === 'img') for (const source of settleImage(node)) spent.push(source);
+    if (node.name === 'img') for (const source of useLargestVariant(node)) obsolete.push(source);
     for (const key of ADDRESS_ATTRIBUTES) {
       const value = attribs[key];
       if (value === undefined) continue;
@@ -161,17 +176,17 @@ export function settleAddresses(roots: readonly ChildNode[], base: string | unde
     if (removeData && attribs.style !== undefined && /url\(\s*["']?\s*data:/i.test(attribs.style)) delete attribs.style;
     return true;
   });
-  return spent;
+  return obsolete;
 }
 
-/** Absolute addresses of links, in document order, once each, without `javascript:` and `data:`. */
+/** Absolute addresses of links, in document order, without duplicates and without inline data and scripts. */
 export function listLinks(roots: readonly ChildNode[]): string[] {
   return listAddresses(roots, (element) =>
     element.name === 'a' || element.name === 'area' ? [element.attribs.href] : [],
   );
 }
 
-/** Absolute addresses of images, in document order, once each. */
+/** Absolute addresses of images, in document order, without duplicates and without inline data. */
 export function listImages(roots: readonly ChildNode[]): string[] {
   return listAddresses(roots, (element) => {
     if (element.name === 'img') return [element.attribs.src];
@@ -187,7 +202,7 @@ function listAddresses(roots: readonly ChildNode[], addresses: (element: Element
   walk(roots, (node) => {
     if (!isElement(node)) return true;
     for (const address of addresses(node)) {
-      if (address === undefined || address === '' || !ABSOLUTE.test(address) || NO_PLACE.test(address)) continue;
+      if (address === undefined || address === '' || !ABSOLUTE.test(address) || UNLISTED.test(address)) continue;
       if (URL.canParse(address)) found.add(address);
     }
     return true;

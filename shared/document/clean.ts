@@ -1,10 +1,10 @@
-// Takes out of a tree what is no content: code, styling, comments, event handlers, advertisements and cookie banners.
+// Removes from a tree what is not content: code, styles, event handlers, advertisements and cookie banners.
 import type { ChildNode, Element } from 'domhandler';
-import { isElement, removeElements, textOf, walk } from './dom.ts';
+import { addWithAncestors, isElement, removeElements, textOf, walk } from './dom.ts';
 
-/** Elements that the cleaned HTML never has (SPEC 2.6 and what only serves scripts). */
+/** Elements that the cleaned HTML never has (docs/api.md, "Record"), and elements that serve only scripts. */
 const REMOVED = new Set(['script', 'style', 'noscript', 'meta', 'head', 'template', 'link', 'base', 'title']);
-/** Elements that an advertisement rule never takes: it would take the page. */
+/** Elements that are never removed as advertisements, because they may hold the page. */
 const NEVER_ADS = new Set([
   'html',
   'body',
@@ -21,7 +21,7 @@ const NEVER_ADS = new Set([
   'h2',
 ]);
 
-/** Class words and ids of advertisement slots: the ad networks' own, and the plain words. */
+/** Class words and ids of advertisement slots: names of ad networks, and plain words. */
 const AD_WORD =
   /^(?:ads?|adverts?|advertisements?|advertising|adsense|adsbygoogle|adslot|adunit|adbox|adbanner|adcontainer|adwrapper|google[-_]?ads?|dfp|gpt[-_]?ad|taboola|outbrain|ob[-_]widget|mgid|zergnet|revcontent|sponsored[-_]?(?:content|post|link|ad)s?|(?:ads?|advert|advertisement|google_ads?|div-gpt-ad|dfp|taboola|outbrain|criteo)[-_][\w-]*|[\w-]*[-_](?:ads?|advert|advertisement|adslot|ad-slot|ad-unit|ad-container))$/i;
 const COOKIE_WORD =
@@ -29,23 +29,23 @@ const COOKIE_WORD =
 const AD_HOST =
   /(?:doubleclick\.net|googlesyndication\.com|adservice\.google\.|amazon-adsystem\.com|taboola\.com|outbrain\.com|criteo\.(?:com|net)|adnxs\.com|\/ads?\/)/i;
 
-/** Removes what SPEC 2.6 names, comments' kin and executable attributes, in place. */
+/** Removes scripts, styles, the other elements of REMOVED, and attributes that run code, in place. */
 export function removeCode(roots: readonly ChildNode[]): void {
-  const doomed: Element[] = [];
+  const removed: Element[] = [];
   walk(roots, (node) => {
     if (!isElement(node)) return true;
     if (node.name === 'script' && keepFormula(node)) return false;
     if (REMOVED.has(node.name)) {
-      doomed.push(node);
+      removed.push(node);
       return false;
     }
     for (const name in node.attribs) if (name.startsWith('on') || name === 'srcdoc') delete node.attribs[name];
     return true;
   });
-  removeElements(doomed);
+  removeElements(removed);
 }
 
-/** MathJax keeps an author's LaTeX in `<script type="math/tex">`: that is content, and becomes a formula element. */
+/** Turns `<script type="math/tex">`, in which MathJax keeps the LaTeX of the author, into a formula element. */
 function keepFormula(script: Element): boolean {
   const type = script.attribs.type?.toLowerCase() ?? '';
   if (!type.startsWith('math/tex')) return false;
@@ -57,14 +57,12 @@ function keepFormula(script: Element): boolean {
 }
 
 /**
- * Removes advertisements and cookie pop-ups by well-known names, in place; never the element that holds most of the
- * page's text, nor one that is, or is around, an element the caller asked for by selector.
+ * Removes advertisements and cookie pop-ups by well-known names, in place. Keeps an element that holds most of the text of
+ * the page, and the selected elements with all elements around them.
  */
-export function removeAds(roots: readonly ChildNode[], asked: readonly Element[] = []): void {
+export function removeAds(roots: readonly ChildNode[], selected: readonly Element[] = []): void {
   const kept = new Set<Element>();
-  for (const element of asked)
-    for (let up: Element | null = element; isElement(up) && !kept.has(up); up = isElement(up.parent) ? up.parent : null)
-      kept.add(up);
+  for (const element of selected) addWithAncestors(kept, element);
   const found: Element[] = [];
   const verdicts = new Map<string, boolean>();
   walk(roots, (node) => {
@@ -74,9 +72,9 @@ export function removeAds(roots: readonly ChildNode[], asked: readonly Element[]
     return false;
   });
   if (found.length === 0) return;
-  const whole = textOf(roots).length;
+  const total = textOf(roots).length;
   removeElements(
-    found.filter((element) => element.name === 'iframe' || textOf([element]).length <= whole / 2 || isOverlay(element)),
+    found.filter((element) => element.name === 'iframe' || textOf([element]).length <= total / 2 || isOverlay(element)),
   );
 }
 

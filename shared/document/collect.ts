@@ -1,21 +1,22 @@
-// Reads inline HTML into the flat tokens that inline.ts writes: text, marks, breaks, images, code, formulas, footnote references.
+// Reads inline HTML into the flat list of tokens that inline.ts writes as Markdown.
 import type { ChildNode, Element } from 'domhandler';
-import { isElement, isText, textOf } from './dom.ts';
+import { holds, isElement, isText, textOf } from './dom.ts';
 import { BLOCK, SILENT } from './elements.ts';
-import { codeSpan, escapeDestination, escapeText, titlePart } from './escape.ts';
+import { codeSpan, escapeDestination, escapeText, titlePart } from './escape-markdown.ts';
 import type { Footnotes } from './footnotes.ts';
 import type { InlineToken, Mark } from './inline.ts';
 import { formulaMarkdown, formulaOf } from './math.ts';
 
-/** What Markdown needs to know of the whole document while it writes a part. */
+/** Facts about the complete document that the writer of one part needs. */
 export interface MarkdownScope {
   footnotes: Footnotes;
-  /** Inline elements that hold blocks. */
+  /** Inline elements that contain blocks. */
   holders: ReadonlySet<Element>;
 }
 
-export interface CollectContext {
+interface CollectContext {
   scope: MarkdownScope;
+  /** Inside a table cell. */
   cell: boolean;
   heading: boolean;
 }
@@ -33,15 +34,15 @@ const SIMPLE_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['sub', { kind: 'sub' }],
   ['sup', { kind: 'sup' }],
 ]);
-const LONGEST_STYLE = 1000;
+/** UTF-16 code units of a style attribute that are searched. */
+const STYLE_LENGTH = 1000;
 const CODE = new Set(['code', 'kbd', 'samp', 'tt']);
-/** The text of links that only point at the heading they stand in. */
+/** The text of a link that points at the heading in which it is. */
 const PERMALINK = /^[#¶§🔗\s\u200b]*$/u;
 
 /** Marks that an element sets, by its name or its style attribute. */
 export function marksOf(element: Element): Mark[] {
-  // Enough for any real style; patterns run over no more.
-  const style = element.attribs.style?.slice(0, LONGEST_STYLE);
+  const style = element.attribs.style?.slice(0, STYLE_LENGTH);
   const named = SIMPLE_MARKS.get(element.name);
   if (style === undefined) return named ? [named] : [];
   const marks: Mark[] = [];
@@ -57,7 +58,7 @@ export function marksOf(element: Element): Mark[] {
   return marks;
 }
 
-/** The link an anchor sets, or undefined where it leads nowhere. */
+/** The link of an anchor, or undefined if it has no target. */
 export function linkOf(element: Element): Mark | undefined {
   const href = element.attribs.href?.trim();
   if (element.name !== 'a' || href === undefined || href === '' || href === '#') return undefined;
@@ -94,7 +95,7 @@ function collectElement(element: Element, context: CollectContext, tokens: Inlin
   }
   const formula = formulaOf(element);
   if (formula) {
-    // Two breaks part paragraphs: a displayed formula stands alone.
+    // Two breaks end a paragraph: a displayed formula is a paragraph of its own.
     const alone = formula.display && !context.cell && !context.heading;
     if (alone) tokens.push({ type: 'break', soft: true }, { type: 'break', soft: true });
     tokens.push({ type: 'raw', text: formulaMarkdown(formula, context.cell || context.heading) });
@@ -118,8 +119,8 @@ function collectMarked(element: Element, context: CollectContext, tokens: Inline
   const marks = marksOf(element);
   const link = linkOf(element);
   if (link) {
-    if (context.heading && link.href?.includes('#') && PERMALINK.test(textOf(element.children)) && !hasImage(element))
-      return;
+    const isPermalink = link.href?.includes('#') && PERMALINK.test(textOf(element.children));
+    if (context.heading && isPermalink && !holds(element, ({ name }) => name === 'img')) return;
     marks.push(link);
   }
   for (const mark of marks) tokens.push({ type: 'open', mark });
@@ -130,11 +131,7 @@ function collectMarked(element: Element, context: CollectContext, tokens: Inline
   for (let index = marks.length - 1; index >= 0; index--) tokens.push({ type: 'close', mark: marks[index]! });
 }
 
-function hasImage(element: Element): boolean {
-  return element.children.some((child) => isElement(child) && (child.name === 'img' || hasImage(child)));
-}
-
-/** Code keeps its text as it is, spaces at its edges outside; a link that fills it goes around it. */
+/** A code span keeps its text. Spaces at its ends, and a link that is all of its content, are put around the span. */
 function collectCode(element: Element, context: CollectContext, tokens: InlineToken[]): void {
   const text = textOf(element.children);
   const span = codeSpan(text, context.cell);
@@ -149,8 +146,8 @@ function collectCode(element: Element, context: CollectContext, tokens: InlineTo
   if (/\s$/.test(text)) tokens.push({ type: 'text', text: ' ' });
 }
 
-/** `![alt](src "title")`; an emptied source (removeBase64Images) leaves `![alt]()`; an image without source and words leaves nothing. */
-export function imageMarkdown(element: Element, cell: boolean): string {
+/** `![alt](src "title")`. An empty `src` (removeBase64Images) gives `![alt]()`; an image without `src` and `alt` is left out. */
+function imageMarkdown(element: Element, cell: boolean): string {
   const { src, alt, title } = element.attribs;
   const words = escapeText((alt ?? '').replace(/\s+/g, ' ').trim(), { lineStart: false, cell, link: true });
   if (src === undefined && words === '') return '';

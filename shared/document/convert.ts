@@ -1,13 +1,13 @@
-// Makes a service's job handler of its converter: convert, render, answer.
+// Turns the converter of a service into its job handler: convert, then render.
 import type { ConvertJob, JobContext, JobHandler, JobOutput, RecordHead, RenderOptions } from '../contract/jobs.ts';
 import type { ConvertedDocument, SourceFile } from './document.ts';
 import { renderRecord } from './render.ts';
 import { checkSelectors } from './selectors.ts';
 
-/** Turns one file into a document. @throws ParseError for a fault of the file. */
+/** Converts one file. @throws ParseError if the file is at fault */
 export type Converter = (file: SourceFile, options: RenderOptions, context: JobContext) => Promise<ConvertedDocument>;
 
-/** The whole of a converter service's `worker.ts`: the answer's head as reply, its fields as JSON payload. */
+/** The job handler of a converter service: the reply is the head of the record, the payload its fields as JSON. */
 export function conversionHandler(convert: Converter): JobHandler<ConvertJob> {
   return async (job, payload, context): Promise<JobOutput<RecordHead>> => {
     checkSelectors(job.options.includeTags, 'includeTags');

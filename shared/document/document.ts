@@ -1,28 +1,28 @@
-// What every converter gives and the one render pipeline takes: semantic HTML, and for PDF the same as typed blocks on pages.
+// Defines the interchange between converters and the render pipeline: semantic HTML, for PDF as typed blocks on pages.
 import type { DocumentMetadata } from '../contract/jobs.ts';
 import type { BlockType, RecordFields } from '../contract/response.ts';
 
 export interface PagedBlock {
   type: BlockType;
-  /** The layout model's own word for it, passed through. */
+  /** The class name of the layout model, unchanged. */
   label: string | null;
-  /** Semantic HTML of this block alone. */
+  /** Semantic HTML of this block. */
   html: string;
-  /** `[x0, y0, x1, y1]`, 0 to 1 of the page, origin at the top left; null where the page has no size. */
+  /** `[x0, y0, x1, y1]`, 0 to 1 of the page, origin at the top left. Null if the page has no size. */
   bbox: [number, number, number, number] | null;
   /** Pipeline path: native_text, layout_ocr, ... */
   source: string;
   confidence: { layout: number | null; ocr: number | null };
-  /** Page headers, footers and numbers: blocks, but no part of the Markdown while onlyMainContent holds. */
+  /** A running header, running footer or page number: not part of the Markdown if onlyMainContent is set. */
   furniture: boolean;
-  /** Carries on the paragraph of the block before it (over a column or page break): joined by this string instead of a blank line. */
+  /** Continues the paragraph of the block before it (across columns or pages): joined by this string, not by a blank line. */
   continues?: '' | ' ';
 }
 
 export interface PagedPage {
   /** 1-based physical page. */
   pageNumber: number;
-  /** Render size in px, null for a page that was not rendered. */
+  /** Size in px of the rendered page, null if the page was not rendered. */
   width: number | null;
   height: number | null;
   status: 'ok' | 'partial' | 'failed';
@@ -31,34 +31,34 @@ export interface PagedPage {
 }
 
 export interface ConvertedDocument {
-  /** `webpage`: main content is searched for by heuristics. `document`: only header, nav, footer and aside elements are page furniture. */
+  /** `webpage`: heuristics search for the main content. `document`: only header, nav, footer and aside elements are left out. */
   genre: 'webpage' | 'document';
-  /** Semantic HTML, a fragment or a whole document. Empty for a paged document (its blocks hold the HTML). */
+  /** Semantic HTML: a fragment or a complete document. Empty for a paged document, whose blocks hold the HTML. */
   html: string;
-  /** The HTML is XHTML: `<a/>` ends the element, CDATA is text. */
+  /** XHTML: `<a/>` ends the element, CDATA is text. */
   xhtml?: boolean;
-  /** The upload's own text where it was HTML; otherwise the converter's HTML is the raw HTML. */
+  /** The uploaded text if it was HTML. Otherwise the raw HTML is `html`. */
   rawHtml?: string;
-  /** Markdown made without a DOM, for tables too large for one (CSV). The HTML is then rendered only if asked for. */
+  /** Markdown that the converter wrote without a DOM (CSV: tables are too large for one). `html` is then read only on request. */
   markdown?: string;
-  /** PDF: pages of blocks. */
+  /** PDF only. */
   pages?: PagedPage[];
   metadata: DocumentMetadata;
   warnings: string[];
 }
 
-/** A file as a converter gets it. */
+/** The input of a converter. */
 export interface SourceFile {
   bytes: Uint8Array;
   /** For messages and metadata; never a path. */
   fileName: string;
-  /** With the dot. */
+  /** With its dot. */
   extension: string;
-  /** The charset that the upload's content type named. */
+  /** The charset of the content type of the upload. */
   charset?: string;
 }
 
-/** A document as it leaves the pipeline: the fields that were asked for, and what goes beside them. */
+/** The output of the pipeline: the requested fields of the record, and its metadata and warnings. */
 export interface RenderedRecord {
   fields: RecordFields;
   metadata: DocumentMetadata;

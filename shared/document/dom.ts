@@ -1,4 +1,4 @@
-// Small questions about nodes that every stage of the pipeline asks the same way.
+// Functions on DOM nodes that several steps of the pipeline share.
 import { type ChildNode, Element, type ParentNode, Text } from 'domhandler';
 import { BLOCK, SILENT } from './elements.ts';
 
@@ -11,8 +11,8 @@ export function isText(node: unknown): node is Text {
 }
 
 /**
- * Walks trees in document order, by the nodes' own links and without recursion.
- * `enter` gives false to leave an element's content out; it must not move nodes.
+ * Walks trees in document order, without recursion. `enter` returns false to skip the content of an element. It must not
+ * move nodes.
  */
 export function walk(roots: readonly ChildNode[], enter: (node: ChildNode) => boolean | undefined): void {
   for (const root of roots) {
@@ -30,7 +30,7 @@ export function walk(roots: readonly ChildNode[], enter: (node: ChildNode) => bo
   }
 }
 
-/** All text below the nodes, as it stands, without scripts and other silent elements. */
+/** The text of the nodes, with its white space, without scripts and other silent elements. `br` is a line break. */
 export function textOf(nodes: readonly ChildNode[]): string {
   const parts: string[] = [];
   walk(nodes, (node) => {
@@ -44,7 +44,7 @@ export function textOf(nodes: readonly ChildNode[]): string {
   return parts.join('');
 }
 
-/** Puts `nodes` in the place of a parent's children and ties them to each other. */
+/** Replaces the children of a parent, and sets the links between them. */
 export function setChildren(parent: ParentNode, nodes: ChildNode[]): void {
   parent.children = nodes;
   let previous: ChildNode | null = null;
@@ -57,22 +57,22 @@ export function setChildren(parent: ParentNode, nodes: ChildNode[]): void {
   }
 }
 
-/** Removes a set of elements from a tree in one pass over the parents concerned. */
+/** Removes elements from their tree, in one pass over the children of each parent. */
 export function removeElements(elements: Iterable<Element>): void {
-  const doomed = new Set<ChildNode>(elements);
+  const removed = new Set<ChildNode>(elements);
   const parents = new Set<ParentNode>();
-  for (const element of doomed) if (element.parent) parents.add(element.parent);
+  for (const element of removed) if (element.parent) parents.add(element.parent);
   for (const parent of parents)
     setChildren(
       parent,
-      parent.children.filter((child) => !doomed.has(child)),
+      parent.children.filter((child) => !removed.has(child)),
     );
-  for (const element of doomed) element.parent = null;
+  for (const element of removed) element.parent = null;
 }
 
 /**
- * Elements that are inline by name but hold blocks (`<a><div>`), so that they must be laid out as blocks.
- * One pass over the whole tree: asking each element for itself would be quadratic in depth.
+ * Inline elements that contain blocks (`<a><div>`) and are therefore written as blocks. One pass over the tree, because a
+ * search in each element would be quadratic in the depth.
  */
 export function findBlockHolders(roots: readonly ChildNode[]): Set<Element> {
   const holders = new Set<Element>();
@@ -89,6 +89,33 @@ export function findBlockHolders(roots: readonly ChildNode[]): Set<Element> {
     return true;
   });
   return holders;
+}
+
+/** Whether an element below `element` passes the test. */
+export function holds(element: Element, test: (element: Element) => boolean): boolean {
+  let found = false;
+  walk(element.children, (node) => {
+    if (isElement(node) && test(node)) found = true;
+    return !found;
+  });
+  return found;
+}
+
+/** Whether an element above `element` passes the test. */
+export function isInside(element: Element, test: (ancestor: Element) => boolean): boolean {
+  for (let up = element.parent; isElement(up); up = up.parent) if (test(up)) return true;
+  return false;
+}
+
+/** Adds an element and all elements above it. */
+export function addWithAncestors(elements: Set<Element>, element: Element): void {
+  for (let up: ParentNode | null = element; isElement(up) && !elements.has(up); up = up.parent) elements.add(up);
+}
+
+/** Elements of the list that are not inside another element of the list. */
+export function outermost(elements: Iterable<Element>): Element[] {
+  const all = new Set(elements);
+  return [...all].filter((element) => !isInside(element, (up) => all.has(up)));
 }
 
 /** Words of the class attribute. */

@@ -1,13 +1,21 @@
-// Finds references and notes that belong together, in the converters' own markup and in the markup that the web and EPUB use for them.
+// Finds footnotes and their references, in the markup of our converters and in the markup of the web and of EPUB.
 import type { ChildNode, Element } from 'domhandler';
-import { classWords, isElement, textOf, walk } from './dom.ts';
+import { percentDecoded } from './addresses.ts';
+import { classWords, isElement, isInside, textOf, walk } from './dom.ts';
 
-/** Numbers by element. A reference without a note is no reference. */
+/** Footnote numbers by element. Only references that have a note are listed. */
 export interface Footnotes {
   references: ReadonlyMap<Element, number>;
   notes: ReadonlyMap<Element, number>;
-  /** Links from a note back to its reference, which Markdown makes by itself. */
+  /** Links from a note back to its reference: Markdown readers add their own. */
   backlinks: ReadonlySet<Element>;
+}
+
+/** The references, by the id of their note, the notes by id, and the backlinks. */
+interface FoundNotes {
+  referenceIds: Map<Element, string>;
+  noteById: Map<string, Element>;
+  backlinks: Set<Element>;
 }
 
 const NOTE_TYPES = /\b(?:footnote|endnote|rearnote|doc-footnote|doc-endnote)\b/;
@@ -15,14 +23,31 @@ const NOTE_LIST = /(?:^|\s)(?:footnotes|endnotes|references|footnote-list|doc-en
 const BACKLINK = /\b(?:doc-backlink|backlink|footnote-back(?:ref)?|mw-cite-backlink|reversefootnote)\b/;
 const NOTE_ITEMS = new Set(['li', 'aside', 'p', 'div', 'dd', 'section']);
 const REFERENCE_CLASS = new Set(['footnote-ref', 'footnoteref', 'footnote-reference', 'noteref', 'fn-ref']);
-/** What a reference's text looks like: a number, a letter or a sign, with or without brackets. */
+/** The text of a reference: a number, a letter or a sign, with or without brackets. */
 const REFERENCE_TEXT = /^[[(]?(?:\w{1,4}|(?:note|nb|n)\s?\d{1,3}|[*†‡§¶]{1,3})[\])]?$/i;
 
-/**
- * Numbers the document's footnotes in the order of their first reference.
- * @param startAt one less than the first number to give.
- */
-export function findFootnotes(roots: readonly ChildNode[], startAt = 0): Footnotes {
+/** Numbers the footnotes in the order of their first reference. Notes without a reference come last. */
+export function findFootnotes(roots: readonly ChildNode[]): Footnotes {
+  const { referenceIds, noteById, backlinks } = collectNotes(roots);
+  const references = new Map<Element, number>();
+  const notes = new Map<Element, number>();
+  const numbers = new Map<string, number>();
+  const numberOf = (id: string): number => {
+    const number = numbers.get(id) ?? numbers.size + 1;
+    numbers.set(id, number);
+    return number;
+  };
+  walk(roots, (node) => {
+    const id = isElement(node) ? referenceIds.get(node) : undefined;
+    if (!isElement(node) || id === undefined || !noteById.has(id)) return true;
+    references.set(node, numberOf(id));
+    return false;
+  });
+  for (const [id, note] of noteById) notes.set(note, numberOf(id));
+  return { references, notes, backlinks };
+}
+
+function collectNotes(roots: readonly ChildNode[]): FoundNotes {
   const referenceIds = new Map<Element, string>();
   const noteById = new Map<string, Element>();
   const listItems = new Set<Element>();
@@ -51,49 +76,24 @@ export function findFootnotes(roots: readonly ChildNode[], startAt = 0): Footnot
       const raised =
         (isElement(node.parent) && node.parent.name === 'sup') ||
         node.children.some((child) => isElement(child) && child.name === 'sup');
-      if (certain || raised) candidates.push({ element: node, id: safeDecode(attribs.href.slice(1)), certain });
+      if (certain || raised) candidates.push({ element: node, id: percentDecoded(attribs.href.slice(1)), certain });
     }
     return true;
   });
 
   for (const { element, id, certain } of candidates) {
     const note = itemById.get(id);
-    if (note === undefined || isInside(element, note)) continue;
+    if (note === undefined || isInside(element, (up) => up === note)) continue;
     const kind = `${note.attribs.role ?? ''} ${note.attribs['epub:type'] ?? ''}`;
     const isNote = listItems.has(note) || NOTE_TYPES.test(kind) || certain;
     if (!isNote || !REFERENCE_TEXT.test(textOf([element]).trim())) continue;
-    referenceIds.set(raisedWhole(element), `#${id}`);
+    referenceIds.set(superscriptOf(element), `#${id}`);
     noteById.set(`#${id}`, note);
   }
-
-  const references = new Map<Element, number>();
-  const notes = new Map<Element, number>();
-  const numbers = new Map<string, number>();
-  // References come from two lists; document order decides the numbers.
-  walk(roots, (node) => {
-    if (!isElement(node)) return true;
-    const id = referenceIds.get(node);
-    if (id === undefined || !noteById.has(id)) return true;
-    let number = numbers.get(id);
-    if (number === undefined) {
-      number = startAt + numbers.size + 1;
-      numbers.set(id, number);
-    }
-    references.set(node, number);
-    return false;
-  });
-  for (const [id, note] of noteById) {
-    let number = numbers.get(id);
-    if (number === undefined) {
-      number = startAt + numbers.size + 1;
-      numbers.set(id, number);
-    }
-    notes.set(note, number);
-  }
-  return { references, notes, backlinks };
+  return { referenceIds, noteById, backlinks };
 }
 
-/** A list whose items are notes, by its own words or those of the section around it. */
+/** Whether the items of a list are notes, by its attributes or those of the element around it. */
 function isNoteList(list: Element): boolean {
   const words = (element: Element): string =>
     `${element.attribs.class ?? ''} ${element.attribs.role ?? ''} ${element.attribs['epub:type'] ?? ''}`;
@@ -107,24 +107,11 @@ function isNoteList(list: Element): boolean {
   );
 }
 
-function isInside(element: Element, ancestor: Element): boolean {
-  for (let parent = element.parent; parent !== null; parent = parent.parent) if (parent === ancestor) return true;
-  return false;
-}
-
-/** The `sup` around a reference where the reference is all that it holds. */
-function raisedWhole(element: Element): Element {
+/** The `sup` around a reference if it contains nothing else, else the reference. */
+function superscriptOf(element: Element): Element {
   const parent = element.parent;
   if (!isElement(parent) || parent.name !== 'sup') return element;
   return parent.children.every((child) => child === element || (!isElement(child) && textOf([child]).trim() === ''))
     ? parent
     : element;
-}
-
-function safeDecode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }

@@ -1,7 +1,7 @@
-// Turns a run of inline content into one line of Markdown: first a flat list of tokens, then whitespace, marks and escapes over that list.
-import { escapeDestination, escapeText, titlePart } from './escape.ts';
+// Writes a flat list of inline tokens as one line of Markdown: normalizes white space and marks, then escapes the text.
+import { escapeDestination, escapeText, titlePart } from './escape-markdown.ts';
 
-/** A span that opens and closes. Two of the same simple kind that touch become one. */
+/** A span of text with emphasis or a link. Two spans of one kind that touch become one, except links. */
 export interface Mark {
   kind: 'strong' | 'em' | 'del' | 'sub' | 'sup' | 'link';
   href?: string;
@@ -10,17 +10,17 @@ export interface Mark {
 
 export type InlineToken =
   | { type: 'text'; text: string }
-  /** Finished Markdown: an image, a code span, a formula, a footnote reference. */
+  /** Markdown that is written unchanged: an image, a code span, a formula, a footnote reference. */
   | { type: 'raw'; text: string }
   | { type: 'open'; mark: Mark }
   | { type: 'close'; mark: Mark }
-  /** `soft`: a block edge inside inline content; a line break only between text. */
+  /** `soft`: the start or end of a block inside inline content. */
   | { type: 'break'; soft: boolean };
 
-export interface InlineContext {
-  /** Inside a pipe table: breaks are `<br>`. */
+interface InlineContext {
+  /** Inside a pipe table: breaks are written as `<br>`. */
   cell: boolean;
-  /** Inside a heading: breaks are spaces, and bold says nothing. */
+  /** Inside a heading: breaks are written as spaces, and bold is left out. */
   heading: boolean;
 }
 
@@ -31,12 +31,12 @@ const TAG: Partial<Record<Mark['kind'], string>> = { strong: 'strong', em: 'em',
 const WORD_GAP = /[\s]/;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
 
-/** Characters that show nothing and only break words and searches go; every kind of space is one space. */
+/** Removes invisible characters, and turns each run of white space into one space. */
 export function collapseSpace(text: string): string {
   return text.replace(INVISIBLE, '').replace(SPACE, ' ');
 }
 
-/** Splits a token list at two or more breaks in a row, where the source means a new paragraph; marks reopen in the next. */
+/** Splits a token list at two or more consecutive breaks. Open marks are closed before the split and opened again after it. */
 export function splitParagraphs(tokens: InlineToken[]): InlineToken[][] {
   const paragraphs: InlineToken[][] = [];
   let current: InlineToken[] = [];
@@ -58,7 +58,7 @@ export function splitParagraphs(tokens: InlineToken[]): InlineToken[][] {
       for (let index = active.length - 1; index >= 0; index--) current.push({ type: 'close', mark: active[index]! });
       paragraphs.push(current);
       current = active.map((mark) => ({ type: 'open', mark }));
-    } else for (const held of sinceBreak) current.push(held);
+    } else for (const skipped of sinceBreak) current.push(skipped);
     breaks = 0;
     sinceBreak = [];
     if (token.type === 'open') active.push(token.mark);
@@ -69,32 +69,32 @@ export function splitParagraphs(tokens: InlineToken[]): InlineToken[][] {
   return paragraphs;
 }
 
-/** One line of Markdown (with `\` line ends where the source breaks lines), or an empty string. */
+/** Markdown of one paragraph, heading or cell, or an empty string. */
 export function renderInline(tokens: InlineToken[], context: InlineContext): string {
-  return write(settle(tokens, context), context);
+  return write(normalize(tokens, context), context);
 }
 
-/** Puts spaces outside marks, drops marks that hold nothing or repeat one that is open, joins neighbours of one kind. */
-function settle(tokens: InlineToken[], context: InlineContext): InlineToken[] {
-  const settled: InlineToken[] = [];
-  /** Marks opened since the last content, with whether they are written. */
+/** Moves spaces out of marks, drops empty marks and marks of a kind that is already open, and joins marks that touch. */
+function normalize(tokens: InlineToken[], context: InlineContext): InlineToken[] {
+  const normalized: InlineToken[] = [];
+  /** The open marks. */
   const stack: { mark: Mark; written: boolean; skipped: boolean }[] = [];
   const activeKinds = new Map<string, number>();
   let space = false;
   let pendingBreak = false;
 
-  const content = (): void => {
-    const started = settled.length > 0;
-    if (pendingBreak && started) settled.push({ type: 'break', soft: false });
-    else if (space && started) addText(settled, ' ');
+  const beginContent = (): void => {
+    const started = normalized.length > 0;
+    if (pendingBreak && started) normalized.push({ type: 'break', soft: false });
+    else if (space && started) addText(normalized, ' ');
     space = false;
     pendingBreak = false;
     for (const entry of stack) {
       if (entry.written || entry.skipped) continue;
       entry.written = true;
-      const last = settled[settled.length - 1];
-      if (last?.type === 'close' && last.mark.kind === entry.mark.kind && entry.mark.kind !== 'link') settled.pop();
-      else settled.push({ type: 'open', mark: entry.mark });
+      const last = normalized[normalized.length - 1];
+      if (last?.type === 'close' && last.mark.kind === entry.mark.kind && entry.mark.kind !== 'link') normalized.pop();
+      else normalized.push({ type: 'open', mark: entry.mark });
     }
   };
 
@@ -104,14 +104,14 @@ function settle(tokens: InlineToken[], context: InlineContext): InlineToken[] {
       const body = text.trim();
       if (text.startsWith(' ')) space = true;
       if (body === '') continue;
-      content();
-      addText(settled, body);
+      beginContent();
+      addText(normalized, body);
       if (text.endsWith(' ')) space = true;
     } else if (token.type === 'raw') {
       if (token.text === ' ') space = true;
       else if (token.text !== '') {
-        content();
-        settled.push(token);
+        beginContent();
+        normalized.push(token);
       }
     } else if (token.type === 'break') {
       if (context.heading) space = true;
@@ -125,14 +125,14 @@ function settle(tokens: InlineToken[], context: InlineContext): InlineToken[] {
       const entry = stack.pop();
       if (!entry) continue;
       activeKinds.set(entry.mark.kind, (activeKinds.get(entry.mark.kind) ?? 1) - 1);
-      if (entry.written) settled.push({ type: 'close', mark: entry.mark });
+      if (entry.written) normalized.push({ type: 'close', mark: entry.mark });
     }
   }
   while (stack.length > 0) {
     const entry = stack.pop();
-    if (entry?.written) settled.push({ type: 'close', mark: entry.mark });
+    if (entry?.written) normalized.push({ type: 'close', mark: entry.mark });
   }
-  return settled;
+  return normalized;
 }
 
 function addText(tokens: InlineToken[], text: string): void {
@@ -190,19 +190,22 @@ function delimiter(mark: Mark, asTag: boolean, closing: boolean): string {
   return `<${closing ? '/' : ''}${TAG[mark.kind] ?? 'span'}>`;
 }
 
-/** `number<b>: 7</b>` and `<b>Note:</b>text`: the sign goes to the other side of the mark, where the mark can be read. */
+/**
+ * Moves punctuation out of a mark if the delimiter could not be read next to it: `number<b>: 7</b>` becomes `number: **7**`,
+ * `<b>Note:</b>text` becomes `**Note**:text`.
+ */
 function movePunctuationOut(tokens: InlineToken[]): void {
   tokens.forEach((token, index) => {
     if ((token.type !== 'open' && token.type !== 'close') || DELIMITER[token.mark.kind] === undefined) return;
     const before = tokens[index - 1];
     const after = tokens[index + 1];
     if (before?.type !== 'text' || after?.type !== 'text') return;
-    if (token.type === 'open' && !flanks(edge(tokens, index, 1), edge(tokens, index, -1))) {
+    if (token.type === 'open' && !flanks(neighbour(tokens, index, 1), neighbour(tokens, index, -1))) {
       const signs = /^[,.:;!?\u2013\u2014\u2026-]+ ?/.exec(after.text)?.[0] ?? '';
       if (signs === '' || signs.length === after.text.length) return;
       before.text += signs;
       after.text = after.text.slice(signs.length);
-    } else if (token.type === 'close' && !flanks(edge(tokens, index, -1), edge(tokens, index, 1))) {
+    } else if (token.type === 'close' && !flanks(neighbour(tokens, index, -1), neighbour(tokens, index, 1))) {
       const kept = before.text.replace(/[,.:;!?\u2013\u2014\u2026-]{1,8}$/, '');
       if (kept === '' || kept.length === before.text.length || kept.endsWith(' ')) return;
       after.text = before.text.slice(kept.length) + after.text;
@@ -212,8 +215,8 @@ function movePunctuationOut(tokens: InlineToken[]): void {
 }
 
 /**
- * Indexes of the open and close tokens whose delimiter would not be read as one where it stands
- * (CommonMark 6.2, left- and right-flanking): those become HTML tags.
+ * Indexes of the open and close tokens that must be written as HTML tags, because their delimiters would not be read as
+ * such (CommonMark 6.2).
  */
 function unreadableDelimiters(tokens: InlineToken[]): Set<number> {
   const asTag = new Set<number>();
@@ -223,8 +226,8 @@ function unreadableDelimiters(tokens: InlineToken[]): Set<number> {
     if (token.type !== 'close') return;
     const start = opens.pop();
     if (start === undefined || DELIMITER[token.mark.kind] === undefined) return;
-    const opensWell = flanks(edge(tokens, start, 1), edge(tokens, start, -1));
-    const closesWell = flanks(edge(tokens, index, -1), edge(tokens, index, 1));
+    const opensWell = flanks(neighbour(tokens, start, 1), neighbour(tokens, start, -1));
+    const closesWell = flanks(neighbour(tokens, index, -1), neighbour(tokens, index, 1));
     if (!opensWell || !closesWell || opensInLongRun(tokens, start)) asTag.add(start).add(index);
   });
   return asTag;
@@ -252,15 +255,15 @@ function asterisks(token: InlineToken | undefined): number {
   return sign?.startsWith('*') ? sign.length : 0;
 }
 
-/** Whether a delimiter between `inner` (the marked side) and `outer` is read as one. */
+/** Whether a delimiter is flanking (CommonMark 6.2). `inner` is the character on the side of the marked text. */
 function flanks(inner: string, outer: string): boolean {
   if (inner === '' || WORD_GAP.test(inner)) return false;
   if (!PUNCTUATION.test(inner)) return true;
   return outer === '' || WORD_GAP.test(outer) || PUNCTUATION.test(outer);
 }
 
-/** The character that stands beside a token in the given direction, past other delimiters. */
-function edge(tokens: InlineToken[], from: number, step: 1 | -1): string {
+/** The character next to a token in the given direction, without other delimiters. */
+function neighbour(tokens: InlineToken[], from: number, step: 1 | -1): string {
   for (let index = from + step; ; index += step) {
     const token = tokens[index];
     if (token === undefined) return '';

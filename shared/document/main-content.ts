@@ -1,6 +1,6 @@
-// Finds what a document is about and leaves out the furniture around it: by the markup's own words first, by text and link density where it has none.
+// Finds the main content of a document: by element names, roles and class names first, then by the density of text and links.
 import type { ChildNode, Element } from 'domhandler';
-import { classWords, isElement, isText, removeElements, walk } from './dom.ts';
+import { addWithAncestors, classWords, holds, isElement, isInside, isText, removeElements, walk } from './dom.ts';
 import { BLOCK, HEADING, SILENT } from './elements.ts';
 import type { Footnotes } from './footnotes.ts';
 import type { HtmlTree } from './tree.ts';
@@ -19,39 +19,40 @@ const FURNITURE_ROLES = new Set([
   'tablist',
   'tooltip',
 ]);
-/** Class words and ids that mean furniture wherever they stand. */
+/** Class words and ids of page furniture (navigation, advertising, sharing) anywhere in the page. */
 const FURNITURE_WORD =
   /^(?:(?:site|page|main|global|top|primary|secondary|left|right|mobile|desktop|sticky|sub|bottom|footer|header|sidebar|side|user|local)[-_]?)?(?:nav|navbar|navigation|nav[-_]?menu|navbox(?:es)?|menu|menubar|sidebar|side-?bar|aside|topbar|top-bar|toolbar)(?:[-_]?(?:wrapper|wrap|container|inner|outer|area|section|list|links|left|right|bottom|top|main|primary|secondary|mobile|desktop|box))*$|^(?:bread-?crumbs?|share|sharing|social|related|recommended|recommendations|read-?more-?articles|newsletter|subscribe|subscription|signup|comments?|disqus(?:_thread)?|respond|pagination|pager|promo|promotions?|popup|pop-up|modal|lightbox|overlay|widget|widgets|most-read|most-popular|trending|author-bio|tag-?list|post-?tags|entry-?meta-?footer)(?:[-_](?:wrapper|wrap|container|inner|area|section|list|links|items?|buttons?|bar|box|icons?|tools|media|posts?|articles?|stories|content|form|signup|block|nav|module|panel|widget|count|header|thread))*$|^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|skiplinks?|sr-only|visually-?hidden|visuallyhidden|screen-reader-(?:text|only)|back-?to-?top|no-?print|printfooter|catlinks|mw-editsection|mw-jump-link|mw-indicators|\w+-dropdown|dropdown-(?:menu|content)|mw-portlet[\w-]*|mw-redirectedfrom|language-(?:selector|switcher|list)|lang-(?:selector|switcher)|interlanguage-link|site-?(?:sub|notice|header|footer)|masthead|colophon|page-?footer|footer|global-?(?:header|footer))$/i;
-/** Class words that mean furniture on an inline element; there, most of the others name a part of the text. */
+/** Class words of furniture on inline elements. Other words of the list above often name a part of a text there. */
 const INLINE_WORD =
   /^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|sr-only|visually-?hidden|screen-reader-(?:text|only)|back-?to-?top|mw-editsection|mw-jump-link|inline-template|share|social|share-?(?:link|button)s?|social-?(?:link|button|icon)s?)$/i;
-/** Class words that mean furniture outside the main content only; inside, they name an article's own head. */
+/** Class words of furniture outside the main content. Inside, they name the header of an article. */
 const OUTER_WORD =
   /^(?:header|page-?header|top-?header|header-?(?:wrapper|container|inner|top|main)|banner|logo|branding)$/i;
 const HIDDEN_STYLE = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
-/** Main content must hold this share of the page's text (furniture aside) to be believed. */
+/** `main` elements, or a single `article`, are the main content if they have this share of the text without furniture. */
 const MAIN_SHARE = 0.25;
 const ARTICLE_SHARE = 0.5;
-/** A link list: this share of its text is links, at least so many, each shorter than a sentence. */
+/** A link list: the least share of its text in links, the least number of links, and their greatest average length. */
 const LINK_LIST = { density: 0.8, links: 4, averageLength: 30 };
 /**
- * Less than this, from a page that has much more, means that the furniture rules took the content. `unmarked`: the same
- * where no element is marked as the main one and class words alone decided; a small page has too little to judge by.
+ * Below these limits the furniture rules have removed the content: `characters` and `share` of the text of the page that
+ * are left. `unmarkedShare`: the same if no element is marked as the main content. Pages with less text than
+ * `unmarkedPage` are too small to judge.
  */
 const SUSPICIOUSLY_LITTLE = { characters: 250, share: 0.05, unmarkedShare: 0.15, unmarkedPage: 600 };
 
 interface Measure {
-  /** Characters that are not space, in all and inside links. */
+  /** Characters without white space: all, and those in links. */
   text: number;
   linked: number;
   links: number;
 }
 
-/** Drops header, nav, footer and aside elements of a document that a converter made; notes, and heads that hold a heading, stay. */
+/** Removes header, nav, footer and aside elements from the HTML of a converter. Notes, and headers with a heading, stay. */
 export function documentContent(tree: HtmlTree, footnotes: Footnotes): ChildNode[] {
   const kept = noteHolders(footnotes);
-  const doomed: Element[] = [];
+  const removed: Element[] = [];
   walk(tree.body.children, (node) => {
     if (!isElement(node)) return true;
     const furniture =
@@ -60,27 +61,27 @@ export function documentContent(tree: HtmlTree, footnotes: Footnotes): ChildNode
       (node.name === 'header' && !holdsHeading(node)) ||
       (node.name === 'aside' && !classWords(node).includes('notes'));
     if (!furniture || kept.has(node)) return true;
-    doomed.push(node);
+    removed.push(node);
     return false;
   });
-  removeElements(doomed);
+  removeElements(removed);
   return tree.body.children;
 }
 
-/** The main content of a web page; the whole body where nothing better can be told. Never empty for a page that has text. */
+/** The main content of a web page, or the body if none is found. Never empty for a page that has text. */
 export function webpageContent(tree: HtmlTree, footnotes: Footnotes): ChildNode[] {
   const { body } = tree;
   removeElements(hiddenElements(body));
   const kept = noteHolders(footnotes);
-  const whole = measure(body);
-  const total = whole.get(body)?.text ?? 0;
+  const measures = measure(body);
+  const total = measures.get(body)?.text ?? 0;
   if (total === 0) return body.children;
 
-  const furniture = furnitureOf(body, whole, total, kept);
-  const furnitureText = [...furniture].reduce((sum, element) => sum + (whole.get(element)?.text ?? 0), 0);
-  const roots = chooseRoots(body, whole, furniture, total - furnitureText);
+  const furniture = furnitureOf(body, measures, total, kept);
+  const furnitureText = [...furniture].reduce((sum, element) => sum + (measures.get(element)?.text ?? 0), 0);
+  const roots = chooseRoots(body, measures, furniture, total - furnitureText);
   const bodyAlone = roots.length === 1 && roots[0] === body;
-  const remaining = roots.reduce((sum, root) => sum + textWithout(root, whole, furniture), 0);
+  const remaining = roots.reduce((sum, root) => sum + textWithout(root, measures, furniture), 0);
   const tooLittle =
     remaining === 0 ||
     (total >= SUSPICIOUSLY_LITTLE.unmarkedPage &&
@@ -93,7 +94,7 @@ export function webpageContent(tree: HtmlTree, footnotes: Footnotes): ChildNode[
     const elementsOnly = new Set(
       [...furniture].filter((element) => /^(?:nav|header|footer|aside)$/.test(element.name)),
     );
-    if (textWithout(body, whole, elementsOnly) === 0) return body.children;
+    if (textWithout(body, measures, elementsOnly) === 0) return body.children;
     removeElements(elementsOnly);
     return body.children;
   }
@@ -105,48 +106,38 @@ function hiddenElements(body: Element): Element[] {
   const hidden: Element[] = [];
   walk(body.children, (node) => {
     if (!isElement(node)) return true;
-    // MathML that is hidden behind a picture of itself is the better of the two.
+    // Hidden MathML stays: the visible copy is often a picture.
     if (node.name === 'math') return false;
-    const gone =
+    const isHidden =
       node.attribs.hidden !== undefined ||
       (node.attribs.style !== undefined && HIDDEN_STYLE.test(node.attribs.style.slice(0, 1000))) ||
       (node.name === 'dialog' && node.attribs.open === undefined);
-    if (!gone || holdsFormula(node)) return true;
+    if (!isHidden || isRenderedFormula(node)) return true;
     hidden.push(node);
     return false;
   });
   return hidden;
 }
 
-function holdsFormula(element: Element): boolean {
+/** Whether KaTeX or MediaWiki keeps a formula in the element, which they hide behind another copy. */
+function isRenderedFormula(element: Element): boolean {
   return /\bmwe-math|\bkatex/.test(
     `${element.attribs.class ?? ''} ${isElement(element.parent) ? (element.parent.attribs.class ?? '') : ''}`,
   );
 }
 
 function holdsHeading(element: Element): boolean {
-  let found = false;
-  walk(element.children, (node) => {
-    if (isElement(node) && HEADING.has(node.name)) found = true;
-    return !found;
-  });
-  return found;
+  return holds(element, ({ name }) => HEADING.has(name));
 }
 
-/** Elements that hold footnotes, which are content wherever they stand. */
+/** Footnotes and all elements around them: footnotes are content anywhere in the page. */
 function noteHolders(footnotes: Footnotes): Set<Element> {
   const holders = new Set<Element>();
-  for (const note of footnotes.notes.keys())
-    for (
-      let node: Element | null = note;
-      isElement(node) && !holders.has(node);
-      node = isElement(node.parent) ? node.parent : null
-    )
-      holders.add(node);
+  for (const note of footnotes.notes.keys()) addWithAncestors(holders, note);
   return holders;
 }
 
-/** Text and link text of every element, in one pass. */
+/** Text, link text and links of every element, in one pass. */
 function measure(body: Element): Map<Element, Measure> {
   const measures = new Map<Element, Measure>();
   const order: Element[] = [];
@@ -177,15 +168,13 @@ function measure(body: Element): Map<Element, Measure> {
   return measures;
 }
 
-/** Outermost furniture elements; nothing that holds half of the page's text, a main element or a note. */
+/** The outermost furniture elements, without elements that hold half of the text, a main element or a note. */
 function furnitureOf(body: Element, measures: Map<Element, Measure>, total: number, kept: Set<Element>): Set<Element> {
   const mains = new Set<Element>();
   const headings: Element[] = [];
   walk(body.children, (node) => {
     if (!isElement(node)) return true;
-    if (node.name === 'main' || node.attribs.role === 'main')
-      for (let up: Element | null = node; isElement(up) && !mains.has(up); up = isElement(up.parent) ? up.parent : null)
-        mains.add(up);
+    if (node.name === 'main' || node.attribs.role === 'main') addWithAncestors(mains, node);
     if (node.name === 'h1') headings.push(node);
     return true;
   });
@@ -196,8 +185,9 @@ function furnitureOf(body: Element, measures: Map<Element, Measure>, total: numb
     if (!isElement(node)) return true;
     if (kept.has(node) || mains.has(node)) return true;
     if (!isFurniture(node, verdicts, onlyHeading)) return true;
-    const plain = node.name === 'nav' || node.name === 'footer' || node.name === 'aside' || node.name === 'header';
-    if (!plain && total >= SUSPICIOUSLY_LITTLE.unmarkedPage && (measures.get(node)?.text ?? 0) > total / 2) return true;
+    const byName = node.name === 'nav' || node.name === 'footer' || node.name === 'aside' || node.name === 'header';
+    if (!byName && total >= SUSPICIOUSLY_LITTLE.unmarkedPage && (measures.get(node)?.text ?? 0) > total / 2)
+      return true;
     furniture.add(node);
     return false;
   });
@@ -256,24 +246,12 @@ function inArticle(element: Element): boolean {
   );
 }
 
-/** A header that is the page's title and nothing to click: pandoc's title block, a plain page's heading. */
+/** Whether a header holds the title of the page and no link or control (the title block of pandoc, for example). */
 function holdsOnlyTitle(header: Element, heading: Element): boolean {
-  if (!isInside(heading, (up) => up === header)) return false;
-  let clickable = false;
-  walk(header.children, (node) => {
-    if (isElement(node) && (node.name === 'a' || node.name === 'nav' || node.name === 'form' || node.name === 'button'))
-      clickable = true;
-    return !clickable;
-  });
-  return !clickable;
+  return isInside(heading, (up) => up === header) && !holds(header, ({ name }) => /^(?:a|nav|form|button)$/.test(name));
 }
 
-function isInside(element: Element, test: (ancestor: Element) => boolean): boolean {
-  for (let up = element.parent; isElement(up); up = up.parent) if (test(up)) return true;
-  return false;
-}
-
-/** Text of an element less the furniture inside it. */
+/** Characters of an element without the furniture inside it. */
 function textWithout(root: Element, measures: Map<Element, Measure>, furniture: Set<Element>): number {
   let text = measures.get(root)?.text ?? 0;
   for (const element of furniture) {
@@ -283,7 +261,7 @@ function textWithout(root: Element, measures: Map<Element, Measure>, furniture: 
   return text;
 }
 
-/** The elements that hold the main content: main, one article, or the body less its link lists. */
+/** The elements with the main content: `main`, a single `article`, or the body. Adds link lists to the furniture of a body. */
 function chooseRoots(
   body: Element,
   measures: Map<Element, Measure>,
@@ -317,7 +295,7 @@ function chooseRoots(
   const [article] = articles;
   if (article && articles.length === 1 && share(articles) >= ARTICLE_SHARE) {
     if (heading === undefined || isInside(heading, (up) => up === article)) return [article];
-    // The title stands before the article: the smallest element that holds both.
+    // The title is before the article: take the smallest element that contains both.
     for (let up = article.parent; isElement(up); up = up.parent)
       if (isInside(heading, (above) => above === up)) return [up];
   }
@@ -325,7 +303,7 @@ function chooseRoots(
   return [body];
 }
 
-/** Blocks that are nearly all short links, where the page has prose beside them. */
+/** Blocks that consist of short links, if the page also has text. At most 40 % of the content in total. */
 function linkLists(
   body: Element,
   measures: Map<Element, Measure>,

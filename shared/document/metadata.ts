@@ -1,11 +1,11 @@
-// Reads what a web page says about itself: title, description, language, Open Graph and every other meta name.
+// Reads the metadata of a web page: title, description, language, Open Graph and all other meta names.
 import type { Element } from 'domhandler';
 import type { DocumentMetadata } from '../contract/jobs.ts';
 import { resolveAddress } from './addresses.ts';
 import { isElement, textOf, walk } from './dom.ts';
 import type { HtmlTree } from './tree.ts';
 
-/** Names that the answer documents or fills by itself; no meta name may take one (SPEC 2.8, DECISIONS "Response"). */
+/** Names with a fixed meaning in the response, which no meta element may set (docs/api.md, "Metadata"). */
 const DOCUMENTED = new Set([
   'title',
   'description',
@@ -31,7 +31,7 @@ const DOCUMENTED = new Set([
   'prototype',
 ]);
 
-/** Open Graph and article properties by the name that the answer gives them. */
+/** Names in the response for Open Graph and article properties. */
 const PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['og:title', 'ogTitle'],
   ['og:description', 'ogDescription'],
@@ -49,17 +49,18 @@ const PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['article:section', 'articleSection'],
   ['article:tag', 'articleTag'],
 ]);
-/** Addresses among them. */
+/** Those of them that are addresses. */
 const ADDRESSES = new Set(['ogUrl', 'ogImage', 'ogAudio', 'ogVideo']);
-/** How many meta names, and how long a value, an answer carries. */
+/** Meta names, and values of one name, that are kept. */
 const MOST_NAMES = 500;
-const LONGEST_VALUE = 20_000;
+/** UTF-16 code units of one value. */
+const VALUE_LENGTH = 20_000;
 
-/** Metadata of an HTML page. `base`: what its relative addresses stand on. */
+/** Metadata of an HTML page. `base`: the base of its relative addresses. */
 export function htmlMetadata(tree: HtmlTree, base: string | undefined): DocumentMetadata {
   const named = new Map<string, string[]>();
   const add = (name: string, value: string | undefined): void => {
-    const text = value?.trim().slice(0, LONGEST_VALUE);
+    const text = value?.trim().slice(0, VALUE_LENGTH);
     if (!text) return;
     const list = named.get(name);
     if (list) {
@@ -90,8 +91,8 @@ export function htmlMetadata(tree: HtmlTree, base: string | undefined): Document
     return list === undefined ? undefined : list.length === 1 ? list[0] : list;
   };
   if (title) metadata.title = title;
-  const spoken = language?.trim() || take('\u0000language');
-  if (spoken) metadata.language = spoken;
+  const declared = language?.trim() || take('\u0000language');
+  if (declared) metadata.language = declared;
   for (const name of ['description', 'keywords', 'publishedTime'] as const) {
     const value = take(name);
     if (value !== undefined) metadata[name] = value;
@@ -102,8 +103,8 @@ export function htmlMetadata(tree: HtmlTree, base: string | undefined): Document
   if (favicon?.trim()) metadata.favicon = resolveAddress(favicon, base);
   for (const [name, values] of named) {
     if (name.startsWith('\u0000') || DOCUMENTED.has(name)) continue;
-    const settled = ADDRESSES.has(name) ? values.map((value) => resolveAddress(value, base)) : values;
-    metadata[name] = settled.length === 1 ? (settled[0] ?? '') : settled;
+    const resolved = ADDRESSES.has(name) ? values.map((value) => resolveAddress(value, base)) : values;
+    metadata[name] = resolved.length === 1 ? (resolved[0] ?? '') : resolved;
   }
   return metadata;
 }
@@ -116,7 +117,7 @@ function readMeta(element: Element, add: (name: string, value: string | undefine
   const known = PROPERTIES.get((property || name).toLowerCase());
   if (known !== undefined) {
     add(known, content);
-    // The property's own name is also an "other meta name as it stands".
+    // The response also has the property under its own name.
     if (known !== 'publishedTime' && known !== 'ogLocaleAlternate') add(property || name, content);
     return;
   }

@@ -1,11 +1,11 @@
-// Renders a paged document: every block on its own, so that where a block stands in the Markdown is known by construction.
+// Renders a paged document block by block, so that the position of each block in the Markdown is known.
 import type { ChildNode } from 'domhandler';
 import type { RenderOptions } from '../contract/jobs.ts';
 import type { Block, PageBlocks, RecordFields } from '../contract/response.ts';
-import { listImages, listLinks, settleAddresses } from './addresses.ts';
+import { listImages, listLinks, normalizeAddresses } from './addresses.ts';
 import { removeCode } from './clean.ts';
 import type { ConvertedDocument, PagedBlock, PagedPage, RenderedRecord } from './document.ts';
-import { isElement, removeElements } from './dom.ts';
+import { isElement, outermost, removeElements } from './dom.ts';
 import { type Footnotes, findFootnotes } from './footnotes.ts';
 import { toMarkdown } from './markdown.ts';
 import { selectAll, selectorEngine } from './selectors.ts';
@@ -16,14 +16,14 @@ const BETWEEN_BLOCKS = '\n\n';
 
 interface RenderedBlock {
   block: PagedBlock;
-  /** Empty where no field needs them. */
+  /** Empty if no requested field needs them. */
   nodes: ChildNode[];
   content: string;
-  /** Part of the Markdown, `pages`, html, links and images. */
+  /** The block is part of `markdown`, `pages`, `html`, `links` and `images`. */
   shown: boolean;
 }
 
-/** Fills the asked-for fields from pages of blocks (SPEC 2.4, 2.6, 2.7). */
+/** Fills the requested fields from pages of blocks (docs/api.md, "Pages", "Blocks"). */
 export function renderPaged(
   document: ConvertedDocument,
   pages: readonly PagedPage[],
@@ -74,15 +74,16 @@ function sections(pages: [number, string][]): string {
     .join('\n');
 }
 
-/** What a block must hold for notes and references to be looked for (findFootnotes). */
+/** Without a match in any block, findFootnotes finds nothing. */
 const MAY_HOLD_NOTES = /footnote|backlink|href=["']?#/i;
 const NO_FOOTNOTES: Footnotes = { references: new Map(), notes: new Map(), backlinks: new Set() };
 
-/** Each block's tree, filtered as the options ask, and its Markdown. Footnotes are numbered through the whole document. */
+/** The tree of each block, filtered by the options, and its Markdown. Footnotes are numbered across the document. */
 function renderBlocks(pages: readonly PagedPage[], options: RenderOptions): RenderedBlock[][] {
   const selecting = options.includeTags.length + options.excludeTags.length > 0;
   const treesOf = (page: PagedPage) => page.blocks.map((block) => blockNodes(block, options, selecting));
-  // A reference and its note stand in different blocks: one pass finds the notes of all blocks together. Without notes no tree outlives its page.
+  // A reference and its note are in different blocks, so the trees of all blocks are needed at once. Without notes, the
+  // trees of one page are enough.
   const noted = pages.some((page) => page.blocks.some((block) => MAY_HOLD_NOTES.test(block.html)));
   const all = noted ? pages.map(treesOf) : undefined;
   const footnotes = all ? findFootnotes(all.flat(2)) : NO_FOOTNOTES;
@@ -110,24 +111,18 @@ function blockNodes(block: PagedBlock, options: RenderOptions, selecting: boolea
     const excluded = new Set(selectAll(engine, options.excludeTags));
     if (options.includeTags.length > 0) {
       const included = new Set(selectAll(engine, options.includeTags));
-      const whole = included.has(tree.html) || included.has(tree.body);
-      if (!whole)
-        nodes = [...included].filter((element) => {
-          for (let up = element.parent; isElement(up); up = up.parent) if (included.has(up)) return false;
-          return true;
-        });
+      const everything = included.has(tree.html) || included.has(tree.body);
+      if (!everything) nodes = outermost(included);
     }
     if (excluded.has(tree.html) || excluded.has(tree.body)) return [];
     removeElements(excluded);
-    nodes = (nodes === tree.body.children ? tree.body.children : nodes).filter(
-      (node) => !(isElement(node) && excluded.has(node)),
-    );
+    nodes = nodes.filter((node) => !(isElement(node) && excluded.has(node)));
   }
-  removeElements(settleAddresses(nodes, undefined, options.removeBase64Images));
+  removeElements(normalizeAddresses(nodes, undefined, options.removeBase64Images));
   return nodes;
 }
 
-/** The document's Markdown and where each block stands in it, `[start, end)` in UTF-16 code units. */
+/** The Markdown of the document, and the span `[start, end)` of each block in UTF-16 code units. */
 function joinBlocks(
   pages: readonly PagedPage[],
   rendered: RenderedBlock[][],
@@ -147,7 +142,7 @@ function joinBlocks(
       if (markedPage === undefined) markedPage = page.pageNumber;
       else if (block.continues !== undefined && !before?.furniture) add(block.continues);
       else if (pageMarkers && markedPage !== page.pageNumber) {
-        // A page whose start carries on the page before gets its mark at its first own block.
+        // If a page starts with the end of a paragraph, its marker comes before the first block after that.
         add(`${BETWEEN_BLOCKS}---${BETWEEN_BLOCKS}<!-- page ${page.pageNumber} -->${BETWEEN_BLOCKS}`);
         markedPage = page.pageNumber;
       } else add(BETWEEN_BLOCKS);

@@ -1,4 +1,4 @@
-// Holds the one render pipeline to SPEC 2.2 to 2.7 and DECISIONS "Response": scope, addresses, metadata, pages, spans.
+// Checks what the render pipeline selects and writes: scope, addresses, metadata, pages and spans.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParseError } from '../contract/errors.ts';
@@ -24,12 +24,12 @@ const render = (document: ConvertedDocument, options: Partial<RenderOptions> = {
 const PAGE =
   '<body><header>Site</header><nav><a href="https://a.example/nav">Nav</a></nav><main><h1>T</h1><p class="lead">Lead <a href="https://a.example/1">one</a></p><p id="x">More</p></main><footer>Foot</footer></body>';
 
-test('only the fields asked for are there', () => {
+test('returns only the requested fields', () => {
   assert.deepEqual(Object.keys(render(webpage(PAGE), { fields: ['links'] }).fields), ['links']);
   assert.deepEqual(render(webpage(PAGE), { fields: [] }).fields, {});
 });
 
-test('onlyMainContent, includeTags and excludeTags choose the scope of every field', () => {
+test('applies onlyMainContent, includeTags and excludeTags to every field', () => {
   assert.equal(render(webpage(PAGE)).fields.markdown, '# T\n\nLead [one](https://a.example/1)\n\nMore');
   assert.ok(render(webpage(PAGE), { onlyMainContent: false }).fields.markdown?.startsWith('Site\n\n[Nav]'));
   assert.equal(
@@ -51,21 +51,21 @@ test('onlyMainContent, includeTags and excludeTags choose the scope of every fie
   assert.equal(nothing.warnings.length, 1);
 });
 
-test('a page that is all furniture still gives its text', () => {
+test('returns the text of a page that consists of furniture only', () => {
   assert.equal(render(webpage('<nav>Only this</nav>')).fields.markdown, 'Only this');
   assert.equal(
-    render(webpage('<div class="sidebar"><p>All of the page stands here.</p></div>')).fields.markdown,
-    'All of the page stands here.',
+    render(webpage('<div class="sidebar"><p>The complete text of the page.</p></div>')).fields.markdown,
+    'The complete text of the page.',
   );
 });
 
-test('class words tell furniture on a page of plain divs', () => {
+test('removes furniture by class names and ids on a page without semantic elements', () => {
   const html =
     '<div class="header">Head</div><div id="sidebar">Side</div><p>text</p><div class="footer">A foot longer than the text</div>';
   assert.equal(render(webpage(html)).fields.markdown, 'text');
 });
 
-test('a title block without links is no site header; an article keeps its head', () => {
+test('keeps a header that holds only the title, and the header of an article', () => {
   assert.equal(
     render(webpage('<header id="title-block-header"><h1>Doc</h1></header><p>text</p>')).fields.markdown,
     '# Doc\n\ntext',
@@ -76,7 +76,7 @@ test('a title block without links is no site header; an article keeps its head',
   );
 });
 
-test('a document made by a converter loses only header, nav, footer and aside', () => {
+test('removes only header, nav, footer and aside from the HTML of a converter', () => {
   const html =
     '<header><p>Running head</p></header><div class="sidebar"><p>text</p></div><aside class="notes"><p>say</p></aside><footer>7</footer>';
   assert.equal(render({ ...webpage(html), genre: 'document' }).fields.markdown, 'text\n\n> say');
@@ -86,7 +86,7 @@ test('a document made by a converter loses only header, nav, footer and aside', 
   );
 });
 
-test('ads and cookie pop-ups go, words that only look like them stay', () => {
+test('removes ads and cookie pop-ups, but not classes that only contain such words', () => {
   const html =
     '<main><div class="ad-slot">Soap</div><div id="onetrust-banner-sdk">Cookies</div><p class="headline address shadow">Roads</p></main>';
   assert.equal(render(webpage(html)).fields.markdown, 'Roads');
@@ -95,7 +95,7 @@ test('ads and cookie pop-ups go, words that only look like them stay', () => {
   assert.equal(render(webpage(html), { blockAds: false }).fields.markdown, 'Soap\n\nCookies\n\nRoads');
 });
 
-test('addresses stand on base, else on the canonical link, else stay relative and out of the lists', () => {
+test('resolves addresses against base or the canonical link, and does not list relative ones without either', () => {
   const body =
     '<p><a href="b">x</a><a href="mailto:m@x.example">m</a><a href="data:text/html,1">d</a><a href="java\tscript:1">j</a><img src="i.png"></p>';
   const based = render(
@@ -111,7 +111,7 @@ test('addresses stand on base, else on the canonical link, else stay relative an
   assert.ok(bare.html?.includes('<a href="b">x</a>') && !bare.html.includes('script:1'));
 });
 
-test('responsive images are their largest variant', () => {
+test('gives responsive images their largest variant', () => {
   const image = (attributes: string) => render(webpage(`<p>x<img ${attributes}></p>`)).fields.html;
   assert.ok(image('src="a.jpg" srcset="a.jpg 1x, c.jpg 3x, b.jpg 2x"')?.includes('<img src="c.jpg">'));
   assert.ok(image('src="a.jpg" srcset="w_1,h_2/a.jpg 100w,w_2,h_4/b.jpg 900w"')?.includes('src="w_2,h_4/b.jpg"'));
@@ -123,7 +123,7 @@ test('responsive images are their largest variant', () => {
   );
 });
 
-test('no meta name overwrites a documented field or a prototype', () => {
+test('ignores meta names of documented metadata fields and of prototype properties', () => {
   const { metadata } = render(
     webpage(
       '<html lang="fr"><title> A\n B </title><meta name="url" content="evil"><meta name="creditsUsed" content="0"><meta name="__proto__" content="p"><meta name="robots" content="index"><meta property="og:locale:alternate" content="de">',
@@ -132,7 +132,7 @@ test('no meta name overwrites a documented field or a prototype', () => {
   assert.deepEqual(metadata, { title: 'A B', language: 'fr', ogLocaleAlternate: ['de'], robots: 'index' });
 });
 
-test('a selector that is none is refused by name', () => {
+test('rejects invalid selectors and lists them', () => {
   assert.throws(
     () => checkSelectors(['p', '.ok', 'a[b=', ':nope', '', '..x', '#']),
     (error) => error instanceof ParseError && error.code === 'BAD_REQUEST' && error.details?.length === 5,
@@ -140,7 +140,7 @@ test('a selector that is none is refused by name', () => {
   checkSelectors(['p', '.c', '#i', 'a > b:not(.c)', '[data-x="1"]', '[href=".#x"]', '.-a', '.--b', 'p:first']);
 });
 
-test('given Markdown is taken as it is, its HTML only where it is asked for', () => {
+test('returns the Markdown of a converter unchanged, and reads its HTML only on request', () => {
   let read = 0;
   const document: ConvertedDocument = {
     genre: 'document',
@@ -195,7 +195,7 @@ const PAGED = paged(
   page(4, [block('<p>Last</p>')]),
 );
 
-test('pages: markers, spans and per-page Markdown agree by construction', () => {
+test('writes page markers, spans and Markdown of single pages that agree', () => {
   const { fields } = render(PAGED, {
     fields: ['markdown', 'pages', 'blocks', 'links'],
     pdf: { ...OPTIONS.pdf, pages: true, blocks: true, pageMarkers: true },
@@ -222,7 +222,7 @@ test('pages: markers, spans and per-page Markdown agree by construction', () => 
   assert.deepEqual(fields.links, ['https://x.example/']);
 });
 
-test('pages: furniture is text without onlyMainContent, selectors reach into blocks', () => {
+test('shows furniture of pages without onlyMainContent, and applies selectors inside blocks', () => {
   assert.ok(render(PAGED, { fields: ['markdown'], onlyMainContent: false }).fields.markdown?.includes('The long\n\n1'));
   assert.equal(render(PAGED, { fields: ['markdown'], includeTags: ['h1'] }).fields.markdown, '# T');
   assert.equal(render(PAGED, { fields: ['markdown'], excludeTags: ['p'] }).fields.markdown, '# T');

@@ -1,11 +1,11 @@
-// Renders what a converter gave into the fields that the caller asked for: one pipeline for every format.
-import type { ChildNode, Element } from 'domhandler';
+// Renders the output of a converter into the requested fields, in the same way for every format.
+import type { ChildNode } from 'domhandler';
 import type { RenderOptions } from '../contract/jobs.ts';
 import type { FieldName, RecordFields } from '../contract/response.ts';
-import { baseAddress, listImages, listLinks, settleAddresses } from './addresses.ts';
+import { baseAddress, listImages, listLinks, normalizeAddresses } from './addresses.ts';
 import { removeAds, removeCode } from './clean.ts';
 import type { ConvertedDocument, RenderedRecord } from './document.ts';
-import { isElement, removeElements } from './dom.ts';
+import { isElement, outermost, removeElements } from './dom.ts';
 import { findFootnotes } from './footnotes.ts';
 import { documentContent, webpageContent } from './main-content.ts';
 import { toMarkdown } from './markdown.ts';
@@ -15,14 +15,14 @@ import { checkSelectors, selectAll, selectorEngine } from './selectors.ts';
 import { serialize } from './serialize.ts';
 import { type HtmlTree, parseHtml } from './tree.ts';
 
-/** Fields that come from the cleaned tree. */
+/** Fields that are made from the cleaned tree. */
 const TREE_FIELDS: readonly FieldName[] = ['markdown', 'html', 'links', 'images'];
 /** Fields that paged.ts and the enrich service fill. A field that is added to the contract does not compile until it is rendered here or listed. */
 type FilledElsewhere = 'pages' | 'blocks' | 'summary' | 'json';
 
 /**
- * Fills the fields named in `options.fields` from a converted document. Pure; time and depth are bounded.
- * @throws ParseError BAD_REQUEST for a selector that is not one, DOCUMENT_TOO_COMPLEX past DOCUMENT_LIMITS.
+ * Fills the fields in `options.fields` from a converted document.
+ * @throws ParseError BAD_REQUEST for a selector that is not valid, DOCUMENT_TOO_COMPLEX past DOCUMENT_LIMITS
  */
 export function renderRecord(document: ConvertedDocument, options: RenderOptions): RenderedRecord {
   checkSelectors(options.includeTags, 'includeTags');
@@ -33,7 +33,7 @@ export function renderRecord(document: ConvertedDocument, options: RenderOptions
   return renderTree(document, options);
 }
 
-/** A document that brings its Markdown: its HTML is the converter's own, clean as it is, and read only if asked for. */
+/** Renders a document that has its Markdown already. Its HTML is clean, and is read only if a field needs it. */
 function renderGiven(document: ConvertedDocument, markdown: string, options: RenderOptions): RenderedRecord {
   const fields: RecordFields = {};
   for (const field of options.fields) {
@@ -65,9 +65,9 @@ function renderTree(document: ConvertedDocument, options: RenderOptions): Render
   if (!needsTree) return { fields, metadata, warnings };
 
   const scope = selectScope(tree, document, options, warnings);
-  // Before addresses are settled: a note is found by the fragment that its reference names.
+  // Before addresses become absolute, because references name their notes by a fragment.
   const footnotes = findFootnotes(scope);
-  removeElements(settleAddresses(scope, base, options.removeBase64Images));
+  removeElements(normalizeAddresses(scope, base, options.removeBase64Images));
   const apart = options.includeTags.length > 0 && scope !== tree.body.children;
   for (const field of options.fields) {
     if (field === 'markdown') fields.markdown = toMarkdown(scope, { webpage, footnotes, apart });
@@ -80,7 +80,7 @@ function renderTree(document: ConvertedDocument, options: RenderOptions): Render
   return { fields, metadata, warnings };
 }
 
-/** Cleans the tree and picks the part of it that the options name: includeTags, else the main content, less excludeTags. */
+/** Cleans the tree and selects a part of it: includeTags, else the main content or the body, each without excludeTags. */
 function selectScope(
   tree: HtmlTree,
   document: ConvertedDocument,
@@ -100,22 +100,11 @@ function selectScope(
       element === tree.html || element === tree.body ? tree.body.children : element === tree.head ? [] : [element],
     );
     if (scope.length === 0) warnings.push('includeTags matched nothing in this document');
-  } else {
-    if (options.onlyMainContent) {
-      const footnotes = findFootnotes(tree.body.children);
-      scope = webpage ? webpageContent(tree, footnotes) : documentContent(tree, footnotes);
-    } else scope = tree.body.children;
-  }
+  } else if (options.onlyMainContent) {
+    const footnotes = findFootnotes(tree.body.children);
+    scope = webpage ? webpageContent(tree, footnotes) : documentContent(tree, footnotes);
+  } else scope = tree.body.children;
   if (excluded.has(tree.html) || excluded.has(tree.body)) return [];
   removeElements(excluded);
   return scope.filter((node) => !(isElement(node) && excluded.has(node)));
-}
-
-/** Drops elements that stand inside another of the list. */
-function outermost(elements: readonly Element[]): Element[] {
-  const all = new Set(elements);
-  return elements.filter((element) => {
-    for (let up = element.parent; isElement(up); up = up.parent) if (all.has(up)) return false;
-    return true;
-  });
 }

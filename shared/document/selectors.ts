@@ -1,18 +1,18 @@
-// Reads includeTags and excludeTags as CSS selectors, and tells the caller which of them is not one.
+// Applies includeTags and excludeTags as CSS selectors, and rejects those that are not valid.
 import { type CheerioAPI, load } from 'cheerio/slim';
 import type { Document, Element } from 'domhandler';
 import { type FieldIssue, ParseError } from '../contract/errors.ts';
-import { isElement } from './dom.ts';
+import { isElement, walk } from './dom.ts';
 
-/** A `.` or `#` with no identifier behind it (Selectors 4, section 6.6), which the selector engine lets pass. */
+/** Whether a `.` or `#` has no identifier after it (Selectors 4, 6.6). The selector engine accepts that. */
 function namesNothing(selector: string): boolean {
   const bare = selector.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]]*\]/gs, '');
   return /[.#](?!-?[_a-z\\\u0080-\uffff]|--)/i.test(bare);
 }
 
 /**
- * Checks selectors before anything is parsed; `field` is the option that they came in.
- * @throws ParseError BAD_REQUEST naming each selector that is not one.
+ * Checks selectors before the document is parsed. `field`: the option that they come from.
+ * @throws ParseError BAD_REQUEST that lists the selectors that are not valid
  */
 export function checkSelectors(tags: readonly string[], field: 'includeTags' | 'excludeTags' = 'includeTags'): void {
   if (tags.length === 0) return;
@@ -34,15 +34,15 @@ export function checkSelectors(tags: readonly string[], field: 'includeTags' | '
     );
 }
 
-/** A document with its selector engine, built once where selectors are asked of it. */
+/** The selector engine of a document. */
 export function selectorEngine(document: Document): CheerioAPI {
   return load(document);
 }
 
-/** Elements that any of the selectors matches, in document order. The selectors must have passed `checkSelectors`. */
+/** The elements that match one of the selectors, in document order. The selectors must have passed `checkSelectors`. */
 export function selectAll(engine: CheerioAPI, selectors: readonly string[]): Element[] {
   if (selectors.length === 0) return [];
-  // One by one: a list of its own (`:first, :last`) keeps its meaning, and the union is put in order once.
+  // Each selector separately, so that a selector that is a list itself (`:first, :last`) keeps its meaning.
   const found = new Set<Element>();
   for (const selector of selectors)
     for (const node of engine.root().find(selector).toArray()) if (isElement(node)) found.add(node);
@@ -51,12 +51,9 @@ export function selectAll(engine: CheerioAPI, selectors: readonly string[]): Ele
 
 function inDocumentOrder(engine: CheerioAPI, wanted: ReadonlySet<Element>): Element[] {
   const ordered: Element[] = [];
-  const root = engine.root()[0];
-  const pending = root ? [...root.children].reverse() : [];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    if (!isElement(node)) continue;
-    if (wanted.has(node)) ordered.push(node);
-    for (let index = node.children.length - 1; index >= 0; index--) pending.push(node.children[index]!);
-  }
+  walk(engine.root()[0]?.children ?? [], (node) => {
+    if (isElement(node) && wanted.has(node)) ordered.push(node);
+    return true;
+  });
   return ordered;
 }

@@ -1,4 +1,4 @@
-// Writes a tree as HTML text, the same way wherever HTML leaves.
+// Writes a tree as HTML text with the same settings everywhere.
 import type { ChildNode } from 'domhandler';
 import { getOuterHTML } from 'domutils';
 

@@ -1,11 +1,11 @@
-// Writes a table as a pipe table, or as an HTML table where cells span or hold blocks that a pipe table cannot say.
+// Writes a table as a pipe table, or as an HTML table if cells span or contain blocks that a pipe table cannot hold.
 import type { ChildNode, Element, ParentNode } from 'domhandler';
 import { DOCUMENT_LIMITS } from '../contract/limits.ts';
 import { collectInline, linkOf, type MarkdownScope, marksOf } from './collect.ts';
-import { isElement, isText, textOf, walk } from './dom.ts';
-import { BLOCK, SILENT, TABLE_SECTION } from './elements.ts';
-import { escapeText } from './escape.ts';
+import { holds, isElement, isText, textOf } from './dom.ts';
+import { BLOCK, HEADING, SILENT, TABLE_SECTION } from './elements.ts';
 import { escapeHtml } from './escape-html.ts';
+import { escapeText } from './escape-markdown.ts';
 import { collapseSpace, renderInline } from './inline.ts';
 import { formulaOf } from './math.ts';
 
@@ -21,25 +21,28 @@ interface Table {
   caption: Element | undefined;
 }
 
-/** Blocks that a pipe table's cell has no words for. */
-const UNSAYABLE = new Set(['ul', 'ol', 'dl', 'pre', 'table', 'blockquote', 'hr', 'listing', 'xmp']);
-/** Padding short rows is a kindness to readers; past this many slots a cell it is not paid for. */
+/** Blocks that a cell of a pipe table cannot hold. */
+const NO_PIPE_CELL = new Set(['ul', 'ol', 'dl', 'pre', 'table', 'blockquote', 'hr', 'listing', 'xmp']);
+/** Short rows are padded with empty cells while the grid has at most this many slots for each cell, plus the floor. */
 const PADDING_FACTOR = 2;
 const PADDING_FLOOR = 10_000;
 
-export type TableLayout =
-  /** Layout, not data: its cells are blocks one after the other. */
+type TableLayout =
+  /** A layout table: its cells are written as blocks, one after the other. */
   { kind: 'layout'; cells: Element[] } | { kind: 'markdown'; caption: Element | undefined; text: string };
 
-/** Decides how a table can be said and says it. `webpage`: tables may be there for layout alone. */
+/** Chooses how to write a table, and writes it. `webpage`: the table may be a layout table. */
 export function renderTable(element: Element, scope: MarkdownScope, webpage: boolean): TableLayout {
   const table = readTable(element);
   const cells = table.rows.flat();
   if (isLayout(element, table, cells, webpage))
     return { kind: 'layout', cells: [...(table.caption ? [table.caption] : []), ...cells.map((cell) => cell.element)] };
-  const rows = dropSpannedOnly(table.rows);
+  const rows = dropSpannedColumns(table.rows);
   const plain = rows?.every((row) =>
-    row.every((cell) => cell.colspan === 1 && cell.rowspan === 1 && !holdsUnsayable(cell.element)),
+    row.every(
+      (cell) =>
+        cell.colspan === 1 && cell.rowspan === 1 && !holds(cell.element, (inner) => NO_PIPE_CELL.has(inner.name)),
+    ),
   )
     ? rows
     : undefined;
@@ -50,6 +53,7 @@ export function renderTable(element: Element, scope: MarkdownScope, webpage: boo
   };
 }
 
+/** The value of `colspan` or `rowspan`. 0 means all rows that are left: `rest`. */
 function span(value: string | undefined, rest: number): number {
   const number = value === undefined ? 1 : Number.parseInt(value, 10);
   if (value?.trim() === '0') return rest;
@@ -82,36 +86,20 @@ function readTable(element: Element): Table {
   return { rows: rows.filter((row) => row.length > 0), caption };
 }
 
-/** A table that only places things: it says so, it has one cell, or (on a web page) its cells hold tables and no heading cell. */
+/** A layout table has such a role, has one cell, or, on a web page, has tables or headings in its cells and no `th`. */
 function isLayout(element: Element, table: Table, cells: Cell[], webpage: boolean): boolean {
   if (cells.length <= 1) return true;
   const role = element.attribs.role?.toLowerCase();
   if (role === 'presentation' || role === 'none') return true;
   if (!webpage || table.caption || cells.some((cell) => cell.header)) return false;
-  return (
-    cells.some((cell) => holds(cell.element, (name) => name === 'table')) ||
-    cells.some((cell) => holds(cell.element, (name) => /^h[1-6]$/.test(name)))
-  );
-}
-
-function holds(element: Element, test: (name: string) => boolean): boolean {
-  let found = false;
-  walk(element.children, (node) => {
-    if (isElement(node) && test(node.name)) found = true;
-    return !found;
-  });
-  return found;
-}
-
-function holdsUnsayable(element: Element): boolean {
-  return holds(element, (name) => UNSAYABLE.has(name));
+  return cells.some((cell) => holds(cell.element, ({ name }) => name === 'table' || HEADING.has(name)));
 }
 
 /**
- * Drops columns and rows that no cell starts in (every cell there is a span from elsewhere), so that a table that spans
- * everywhere alike is the plain table it looks like. Undefined where the grid would be out of proportion to its cells.
+ * Removes columns in which no cell starts, so that a table in which all rows span the same columns becomes a plain table.
+ * Returns undefined if the grid is far larger than the number of its cells.
  */
-function dropSpannedOnly(rows: Cell[][]): Cell[][] | undefined {
+function dropSpannedColumns(rows: Cell[][]): Cell[][] | undefined {
   if (rows.every((row) => row.every((cell) => cell.colspan === 1 && cell.rowspan === 1))) return rows;
   let slots = 0;
   let count = 0;
@@ -126,7 +114,7 @@ function dropSpannedOnly(rows: Cell[][]): Cell[][] | undefined {
 
   const starts: number[][] = [];
   const columnStarts = new Set<number>();
-  /** By column: rows still covered by a cell from above. */
+  /** For each column, the number of rows that a cell from above still covers. */
   const covered: number[] = [];
   rows.forEach((row, index) => {
     let column = 0;
@@ -165,13 +153,14 @@ function pipeTable(rows: Cell[][], scope: MarkdownScope): string {
     const cells = row.map((cell) => cellMarkdown(cell, scope));
     if (pad || index === 0) while (cells.length < width) cells.push('');
     lines.push(`| ${cells.join(' | ')} |`);
-    if (index === 0) lines.push(`| ${Array.from({ length: width }, (_, column) => ruleOf(row[column])).join(' | ')} |`);
+    if (index === 0)
+      lines.push(`| ${Array.from({ length: width }, (_, column) => delimiterCell(row[column])).join(' | ')} |`);
   });
   return lines.join('\n');
 }
 
-/** The delimiter row's part for a column, with the alignment its heading names. */
-function ruleOf(cell: Cell | undefined): string {
+/** The cell of the delimiter row, with the alignment of the header cell. */
+function delimiterCell(cell: Cell | undefined): string {
   const align = (
     cell?.element.attribs.align ?? /text-align\s*:\s*(left|right|center)/i.exec(cell?.element.attribs.style ?? '')?.[1]
   )?.toLowerCase();
@@ -181,7 +170,7 @@ function ruleOf(cell: Cell | undefined): string {
 function cellMarkdown(cell: Cell, scope: MarkdownScope): string {
   const { children } = cell.element;
   const [only] = children;
-  // Most cells of a large table are one text.
+  // A short path, because most cells of a large table hold one text.
   if (only === undefined) return '';
   if (children.length === 1 && isText(only))
     return escapeText(collapseSpace(only.data).trim(), { lineStart: false, cell: true, link: false });
@@ -191,16 +180,16 @@ function cellMarkdown(cell: Cell, scope: MarkdownScope): string {
   });
 }
 
-/** One line a row, no blank line inside: a blank line would end the HTML block (CommonMark 4.6). */
+/** One line for each row, without blank lines, because a blank line ends an HTML block (CommonMark 4.6). */
 function htmlTable(rows: Cell[][], scope: MarkdownScope): string {
-  // A row of empty cells only spaces a page; where cells reach over rows it still counts.
-  const spaced = rows.some((row) => row.some((cell) => cell.rowspan > 1));
-  const said = spaced
+  // Rows of empty cells are left out, unless cells span rows and count on them.
+  const spansRows = rows.some((row) => row.some((cell) => cell.rowspan > 1));
+  const kept = spansRows
     ? rows
     : rows.filter((row) =>
-        row.some((cell) => textOf([cell.element]).trim() !== '' || holds(cell.element, (name) => name === 'img')),
+        row.some((cell) => textOf([cell.element]).trim() !== '' || holds(cell.element, ({ name }) => name === 'img')),
       );
-  const lines = said.map((row) => {
+  const lines = kept.map((row) => {
     const cells = row.map((cell) => {
       const name = cell.header ? 'th' : 'td';
       const spans = `${cell.colspan > 1 ? ` colspan="${cell.colspan}"` : ''}${cell.rowspan > 1 ? ` rowspan="${cell.rowspan}"` : ''}`;
@@ -235,17 +224,17 @@ function isTablePart(node: ParentNode | null): boolean {
   return isElement(node) && (node.name === 'table' || node.name === 'tr' || TABLE_SECTION.has(node.name));
 }
 
-/** The little HTML that a Markdown reader shows inside a table: marks, links, images, lists; everything else by its text. */
+/** The HTML that Markdown readers show inside a table: emphasis, links, images, lists. Of other elements, only the text. */
 function plainHtml(nodes: readonly ChildNode[], scope: MarkdownScope): string {
   let out = '';
   for (const node of nodes) {
     if (isText(node)) {
       const text = collapseSpace(node.data);
-      // The line breaks of the source between rows and cells.
+      // White space between rows and cells is the layout of the source.
       if (text !== ' ' || !isTablePart(node.parent)) out += escapeHtml(text);
     } else if (isElement(node)) {
       const next = plainElement(node, scope);
-      // Blocks that are written by their text alone still stand on lines of their own.
+      // A block of which only the text is written starts on a new line.
       const apart = BLOCK.has(node.name) && !KEPT_BLOCKS.has(node.name);
       if (apart && out.trim() !== '' && next !== '' && !/<(?:br|hr)>$|<\/(?:ul|ol|dl|table|blockquote|pre)>$/.test(out))
         out = `${out.trimEnd()}<br>`;

@@ -1,23 +1,23 @@
-// Lays blocks of Markdown one below another: prefixes of quotes and lists, one blank line between blocks, nothing trailing.
+// Joins blocks of Markdown: indents quotes and lists, and separates blocks by one blank line.
 import { ParseError } from '../contract/errors.ts';
 import { DOCUMENT_LIMITS } from '../contract/limits.ts';
 
-/** Quotes and lists nested deeper than this are written at this depth, so that prefixes cannot outgrow the text. */
+/** Quotes and lists that are nested deeper are written at this depth, because each level makes each line longer. */
 const DEEPEST_PREFIX = 24;
 
 interface Frame {
-  /** What every line starts with. */
+  /** The start of every line. */
   prefix: string;
-  /** What the first line starts with, until it is written. */
+  /** The start of the first line. */
   first: string;
   empty: boolean;
   /** The kind of the last block, for tight lists. */
   last: BlockKind | '';
-  /** Blocks in a list item follow their text without a blank line where they are lists. */
+  /** A list item: a list in it follows its text without a blank line. */
   item: boolean;
 }
 
-export type BlockKind = 'text' | 'list' | 'other';
+type BlockKind = 'text' | 'list' | 'other';
 
 export class MarkdownWriter {
   readonly #lines: string[] = [];
@@ -29,12 +29,12 @@ export class MarkdownWriter {
     return this.#frames[this.#frames.length - 1]!;
   }
 
-  /** True while the next block is the first of a list item: its line carries the item's marker. */
+  /** Whether the next block starts a list item, on the line of its marker. */
   get atItemStart(): boolean {
     return this.#frame.item && this.#frame.empty;
   }
 
-  /** Writes one block; its lines are taken as they are. */
+  /** Writes one block. Its lines must be Markdown already. */
   block(kind: BlockKind, text: string): void {
     if (text === '') return;
     this.#separate(kind);
@@ -42,24 +42,24 @@ export class MarkdownWriter {
     this.#frame.last = kind;
   }
 
-  /** Writes what `content` writes, each line behind `> `. */
+  /** Writes a quote: each line that `content` writes starts with `> `. */
   quote(content: () => void): void {
     this.#nest('other', '> ', '> ', false, content);
   }
 
-  /** Makes room for a list; its items follow each other without blank lines. */
+  /** Writes a list. Its items follow each other without blank lines. */
   list(content: () => void): void {
     this.#separate('list');
     content();
     this.#frame.last = 'list';
   }
 
-  /** Writes one list item: the first line behind the marker, the others indented below its text. */
+  /** Writes one list item: the marker and the first line, then the other lines with the indentation of the first. */
   item(marker: string, content: () => void): void {
     this.#nest('item', marker, ' '.repeat(marker.length), true, content);
   }
 
-  /** The whole text, without blank lines at its ends. */
+  /** The complete text, without blank lines at its start and end. */
   toString(): string {
     let end = this.#lines.length;
     while (end > 0 && this.#lines[end - 1] === '') end--;
@@ -105,7 +105,7 @@ export class MarkdownWriter {
     if (this.#length > DOCUMENT_LIMITS.fieldLength)
       throw new ParseError(
         'DOCUMENT_TOO_COMPLEX',
-        `The document's Markdown would pass ${DOCUMENT_LIMITS.fieldLength} characters; split the document into smaller files`,
+        `The Markdown of the document would be longer than ${DOCUMENT_LIMITS.fieldLength} characters; split the document into smaller files`,
       );
     this.#lines.push(line);
   }

@@ -1,10 +1,10 @@
-// Guesses the encoding of bytes that nothing declares: chardet for the multi-byte ones, and for the single-byte ones, where short texts defeat its statistics, which reading gives plausible words.
+// Guesses an encoding: multi-byte ones with chardet, single-byte ones by plausible words, because chardet needs long texts for those.
 import { analyse } from 'chardet';
 
-/** Multi-byte encodings whose byte patterns are proof enough at this confidence (0 to 100). */
+/** Multi-byte encodings that are accepted from this confidence of chardet on (0 to 100). */
 const MULTI_BYTE = new Set(['shift_jis', 'euc-jp', 'euc-kr', 'big5', 'gb18030', 'iso-2022-jp']);
 const MULTI_BYTE_CONFIDENCE = 50;
-/** Scripts whose letter statistics are good, in the encoding that the web uses for them. */
+/** Encodings that chardet recognizes well, mapped to the variant that the web uses. */
 const TRUSTED: Record<string, string> = {
   'iso-8859-8': 'windows-1255',
   'windows-1255': 'windows-1255',
@@ -14,7 +14,7 @@ const TRUSTED: Record<string, string> = {
   'windows-1253': 'windows-1253',
 };
 const TRUSTED_CONFIDENCE = 50;
-/** Tried in this order; an earlier one wins a tie. */
+/** Tried in this order. The earlier one wins if two have the same score. */
 const SINGLE_BYTE = [
   'windows-1252',
   'windows-1250',
@@ -26,10 +26,10 @@ const SINGLE_BYTE = [
   'iso-8859-2',
   'iso-8859-5',
 ] as const;
-/** Characters judged; enough for any language, little enough to be quick. */
-const JUDGED_CHARACTERS = 8192;
+/** Bytes of which the plausibility is computed. */
+const SCORED_BYTES = 8192;
 const COMMON_CYRILLIC = 'оеаинтсрОЕАИНТСР';
-/** Signs that stand inside words of several languages. */
+/** Characters inside words of several languages. */
 const INNER_PUNCTUATION = '’‘·­-–';
 
 type Kind = 'latin' | 'other' | 'ascii' | 'none';
@@ -41,7 +41,10 @@ function kindOf(character: string | undefined): Kind {
   return /\p{Script=Latin}/u.test(character) ? 'latin' : 'other';
 }
 
-/** How much a decoded text looks like words: letters of one script beside each other, capitals in front, no signs inside. */
+/**
+ * A score for how much a decoded text looks like words: letters of one script next to each other, capitals only at the
+ * start, no punctuation inside.
+ */
 function plausibility(text: string): number {
   let score = 0;
   for (let i = 0; i < text.length; i++) {
@@ -57,7 +60,7 @@ function plausibility(text: string): number {
       continue;
     }
     if (kind === 'latin') {
-      // Accented letters stand among plain ones; a row of them is another script read wrongly.
+      // Accented letters are next to plain letters. A run of them is another script in the wrong encoding.
       score += kindBefore === 'latin' || kindBefore === 'other' ? -1 : 1;
     } else {
       const mixed = [kindBefore, kindAfter].some((beside) => beside === 'ascii' || beside === 'latin');
@@ -73,13 +76,13 @@ function plausibility(text: string): number {
   return score;
 }
 
-/** The most plausible encoding of a sample of bytes that is not UTF-8. Never throws. */
+/** The most plausible encoding of bytes that are not UTF-8. Never throws. */
 export function guessCharset(sample: Uint8Array): string {
   const matches = analyse(sample);
   for (const { name, confidence } of matches) {
     const charset = name.toLowerCase();
     if (!MULTI_BYTE.has(charset) || confidence < MULTI_BYTE_CONFIDENCE) continue;
-    // The sample may end inside a character.
+    // `stream`, because the sample may end inside a character.
     const text = new TextDecoder(charset).decode(sample, { stream: true });
     if (!text.includes('\uFFFD')) return charset;
   }
@@ -89,13 +92,13 @@ export function guessCharset(sample: Uint8Array): string {
   let best = 'windows-1252';
   let bestScore = Number.NEGATIVE_INFINITY;
   for (const charset of SINGLE_BYTE) {
-    const score = plausibility(new TextDecoder(charset).decode(sample.subarray(0, JUDGED_CHARACTERS)));
+    const score = plausibility(new TextDecoder(charset).decode(sample.subarray(0, SCORED_BYTES)));
     if (score > bestScore) {
       best = charset;
       bestScore = score;
     }
   }
-  // Turkish differs from Western European in six letters only, which statistics tell better than words.
+  // Turkish differs from Western European in six letters only, so the statistics of chardet decide.
   if (best === 'windows-1252' && top && /8859-9|1254/.test(top.name) && top.confidence >= 30) return 'windows-1254';
   return best;
 }

@@ -1,3 +1,4 @@
+// Checks the detected charset and the decoded text, one row for each rule.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import iconv from 'iconv-lite';
@@ -14,39 +15,45 @@ const cases: [
   text: string,
   charset: string,
 ][] = [
-  ['UTF-8 with a mark', iconv.encode(NORWEGIAN, 'utf8', { addBOM: true }), {}, NORWEGIAN, 'utf-8'],
+  ['UTF-8 with a byte order mark', iconv.encode(NORWEGIAN, 'utf8', { addBOM: true }), {}, NORWEGIAN, 'utf-8'],
   ['UTF-8', Buffer.from(NORWEGIAN), {}, NORWEGIAN, 'utf-8'],
-  ['UTF-16LE with a mark', iconv.encode(NORWEGIAN, 'utf-16le', { addBOM: true }), {}, NORWEGIAN, 'utf-16le'],
-  ['UTF-16BE without a mark', iconv.encode(NORWEGIAN, 'utf-16be'), {}, NORWEGIAN, 'utf-16be'],
-  ['a mark over a wrong label', iconv.encode('é', 'utf8', { addBOM: true }), { charset: 'latin1' }, 'é', 'utf-8'],
-  ['a label that was named', iconv.encode('Łódź', 'windows-1250'), { charset: 'CP1250' }, 'Łódź', 'windows-1250'],
-  ['a label only iconv knows', iconv.encode('é', 'cp437'), { charset: 'cp437' }, 'é', 'cp437'],
-  ['an unknown label', Buffer.from('é'), { charset: 'nonsense-9' }, 'é', 'utf-8'],
-  ['windows-1252 punctuation', Buffer.from([0x93, 0x92, 0x94]), {}, '“’”', 'windows-1252'],
-  ['a last high byte', Buffer.from('caf\xe9', 'latin1'), {}, 'café', 'windows-1252'],
+  ['UTF-16LE with a byte order mark', iconv.encode(NORWEGIAN, 'utf-16le', { addBOM: true }), {}, NORWEGIAN, 'utf-16le'],
+  ['UTF-16BE without a byte order mark', iconv.encode(NORWEGIAN, 'utf-16be'), {}, NORWEGIAN, 'utf-16be'],
   [
-    'meta charset',
+    'by a byte order mark before a wrong label',
+    iconv.encode('é', 'utf8', { addBOM: true }),
+    { charset: 'latin1' },
+    'é',
+    'utf-8',
+  ],
+  ['by a declared label', iconv.encode('Łódź', 'windows-1250'), { charset: 'CP1250' }, 'Łódź', 'windows-1250'],
+  ['by a label that only iconv-lite supports', iconv.encode('é', 'cp437'), { charset: 'cp437' }, 'é', 'cp437'],
+  ['UTF-8 if the label is unknown', Buffer.from('é'), { charset: 'nonsense-9' }, 'é', 'utf-8'],
+  ['punctuation of windows-1252', Buffer.from([0x93, 0x92, 0x94]), {}, '“’”', 'windows-1252'],
+  ['windows-1252 if only the last byte is not ASCII', Buffer.from('caf\xe9', 'latin1'), {}, 'café', 'windows-1252'],
+  [
+    'by a meta element',
     iconv.encode(`<meta charset=koi8-r>${RUSSIAN}`, 'koi8-r'),
     { markup: true },
     `<meta charset=koi8-r>${RUSSIAN}`,
     'koi8-r',
   ],
   [
-    'XML declaration',
+    'by an XML declaration',
     iconv.encode('<?xml version="1.0" encoding="ISO-8859-2"?>ž', 'iso-8859-2'),
     { markup: true },
     '<?xml version="1.0" encoding="ISO-8859-2"?>ž',
     'iso-8859-2',
   ],
   [
-    'a UTF-16 claim in ASCII',
+    'UTF-8 if ASCII text declares UTF-16',
     Buffer.from('<meta charset="utf-16">é'),
     { markup: true },
     '<meta charset="utf-16">é',
     'utf-8',
   ],
-  ['a guess among single-byte encodings', iconv.encode(RUSSIAN, 'windows-1251'), {}, RUSSIAN, 'windows-1251'],
-  ['a guess among multi-byte encodings', iconv.encode(JAPANESE, 'shift_jis'), {}, JAPANESE, 'shift_jis'],
+  ['Russian in windows-1251 by a guess', iconv.encode(RUSSIAN, 'windows-1251'), {}, RUSSIAN, 'windows-1251'],
+  ['Japanese in Shift_JIS by a guess', iconv.encode(JAPANESE, 'shift_jis'), {}, JAPANESE, 'shift_jis'],
   [
     'short Russian in KOI8-R',
     iconv.encode('Съешь же ещё мягких булок', 'koi8-r'),
@@ -70,7 +77,7 @@ const cases: [
     '这是一个测试文件，包含中文字符',
     'gb18030',
   ],
-  ['nothing', new Uint8Array(0), {}, '', 'utf-8'],
+  ['an empty file', new Uint8Array(0), {}, '', 'utf-8'],
 ];
 
 for (const [what, bytes, options, text, charset] of cases)

@@ -1,26 +1,27 @@
-// Bytes become text here for every format, because a wrong guess turns a good file into mojibake and each format would guess differently.
+// Decodes bytes to text for every format, so that all formats choose the charset by the same rules.
 import iconv from 'iconv-lite';
 import { guessCharset } from './charset-guess.ts';
 
-export interface DecodeOptions {
-  /** What the upload or a container named; a WHATWG label. A BOM wins over it. */
+interface DecodeOptions {
+  /** The label that the upload or a container declares (WHATWG Encoding). A byte order mark has priority. */
   charset?: string;
-  /** HTML or XML: the head is searched for `<meta charset>` and the XML declaration. */
+  /** HTML or XML: look for `<meta charset>` and for an XML declaration. */
   markup?: boolean;
 }
 
-export interface DecodedText {
+interface DecodedText {
   text: string;
-  /** Lower-case name of the encoding that was used. */
+  /** Name of the encoding, in lower case. */
   charset: string;
 }
 
-/** Bytes searched for a `<meta>` declaration (WHATWG "prescan" looks at 1024; real pages put it later). */
+/** Bytes in which a `<meta>` declaration is searched. The HTML Standard (13.2.3.2) reads 1024, but many pages declare it later. */
 const PRESCAN_BYTES = 4096;
-/** Bytes that statistics look at. */
+/** Bytes that are used to guess an encoding. */
 const SAMPLE_BYTES = 64 * 1024;
-/** The decoder's own name of a label, or undefined where nothing can decode it. */
-export function canonicalCharset(label: string): string | undefined {
+
+/** The name of the encoding with this label, or undefined if it cannot be decoded. */
+function canonicalCharset(label: string): string | undefined {
   const trimmed = label.trim().replace(/^["']|["']$/g, '');
   if (trimmed === '' || trimmed.length > 40) return undefined;
   try {
@@ -38,7 +39,7 @@ function decodeAs(bytes: Uint8Array, charset: string): string {
   }
 }
 
-/** The encoding that a byte order mark states (WHATWG Encoding, 6.1), or undefined. */
+/** The encoding of a byte order mark (WHATWG Encoding, 6.1), or undefined. */
 export function byteOrderMark(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
@@ -46,7 +47,7 @@ export function byteOrderMark(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16
   return undefined;
 }
 
-/** UTF-16 without a mark, told by where the null bytes of ASCII characters lie; undefined for anything else. */
+/** UTF-16 without a byte order mark, found by the null bytes of ASCII characters. Undefined for all other text. */
 export function utf16ByNulls(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const length = Math.min(bytes.length, SAMPLE_BYTES) & ~1;
   if (length < 4) return undefined;
@@ -69,11 +70,11 @@ function declaredInMarkup(bytes: Uint8Array): string | undefined {
   const xml = /^\s{0,64}<\?xml[^>]{0,200}?encoding\s{0,8}=\s{0,8}["']([\w.:-]{1,40})["']/.exec(head)?.[1];
   const label = xml ?? /<meta\b[^>]{0,300}?charset\s{0,8}=\s{0,8}["']?\s{0,8}([\w.:-]{1,40})/i.exec(head)?.[1];
   const charset = label === undefined ? undefined : canonicalCharset(label);
-  // A declaration that could be read as ASCII cannot be UTF-16 (WHATWG prescan, last step).
+  // A declaration that is readable as ASCII is not UTF-16 (HTML Standard, 13.2.3.2).
   return charset === undefined || charset.startsWith('utf-16') ? charset && 'utf-8' : charset;
 }
 
-/** Strict UTF-8, or undefined. */
+/** The text if the bytes are valid UTF-8, else undefined. */
 function asUtf8(bytes: Uint8Array): string | undefined {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
@@ -84,8 +85,8 @@ function asUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Decodes text of unknown or declared encoding: byte order mark, then the declared charset, then what markup says of
- * itself, UTF-16 by its nulls, valid UTF-8, a statistical guess, windows-1252. Never throws; a leading mark is removed.
+ * Decodes text. The encoding is, in this order: a byte order mark, the declared charset, UTF-16 by its null bytes, a
+ * declaration in the markup, UTF-8 if the bytes are valid, a guess. Never throws. Removes a byte order mark.
  */
 export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): DecodedText {
   const mark = byteOrderMark(bytes);
@@ -95,7 +96,7 @@ export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): Deco
   if (declared !== undefined && declared !== 'utf-8') return { text: decodeAs(bytes, declared), charset: declared };
   const utf8 = asUtf8(bytes);
   if (utf8 !== undefined) return { text: utf8, charset: 'utf-8' };
-  // A document that says UTF-8 and has a few stray bytes is still UTF-8; one that has many said it wrongly.
+  // A document that declares UTF-8 may have a few wrong bytes. With many, the declaration is wrong.
   if (declared === 'utf-8') {
     const text = decodeAs(bytes, 'utf-8');
     const wrong = text.split('\uFFFD').length - 1;

@@ -1,3 +1,4 @@
+// Checks the detected format by name, content type and first bytes, and the errors for unsupported files.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXTENSIONS, FORMATS } from '../contract/formats.ts';
@@ -19,7 +20,7 @@ const PNG = latin('\x89PNG\r\n\x1a\n\0\0');
 const OWN = { pdf: PDF, zip: OOXML, ole: OLE, rtf: RTF, markup: HTML, text: TEXT } as const;
 
 for (const row of FORMATS)
-  test(`${row.extension} with its own content stays itself`, () => {
+  test(`detects ${row.extension} by its name and content`, () => {
     const head = row.extension === '.epub' ? EPUB : row.extension === '.odt' ? ODT : OWN[row.container];
     assert.deepEqual(detectFormat({ head, fileName: `a${row.extension.toUpperCase()}` }), {
       extension: row.extension,
@@ -29,64 +30,76 @@ for (const row of FORMATS)
     });
   });
 
-const wins: [fileName: string, head: Buffer, extension: string, container: string][] = [
-  ['a.docx', PDF, '.pdf', 'pdf'],
-  ['a.doc', RTF, '.rtf', 'rtf'],
-  ['a.doc', HTML, '.html', 'markup'],
-  ['a.docx', ODT, '.odt', 'zip'],
-  ['a.odt', EPUB, '.epub', 'zip'],
-  ['a.docx', OLE, '.docx', 'ole'],
-  ['a.doc', OOXML, '.docx', 'zip'],
-  ['a.pdf', OLE, '.doc', 'ole'],
-  ['a.pdf', OOXML, '.docx', 'zip'],
-  ['a.csv', latin(`PK\x03\x04${'\0'.repeat(26)}xl/workbook.xml`), '.xlsx', 'zip'],
-  ['a.csv', HTML, '.html', 'markup'],
-  ['a.csv', latin('<b>,<i>\n1,2\n'), '.csv', 'text'],
-  ['a.csv', latin('a,%PDF-1.4\n'), '.csv', 'text'],
-  ['a.csv', Buffer.from('\uFEFFa;b\n', 'utf16le'), '.csv', 'text'],
-  ['a.csv', Buffer.from('a;b\nc;d\n', 'utf16le'), '.csv', 'text'],
-  ['a.html', latin('just words'), '.html', 'markup'],
-  ['a.html', Buffer.from('\uFEFF<html>', 'utf16le'), '.html', 'markup'],
-  ['a.html', PDF, '.pdf', 'pdf'],
-  ['a.doc', latin('<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">'), '.xhtml', 'markup'],
-  ['a.pdf', latin(`${'x'.repeat(1000)}\n%PDF-1.4`), '.pdf', 'pdf'],
-  ['a.pdf', latin('\0\0\n%PDF-1.4'), '.pdf', 'pdf'],
-  ['a.xls', latin('Navn\tSum\r\nOslo\t3\r\n'), '.csv', 'text'],
-  ['a.xls', latin('<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook>'), '.xls', 'markup'],
+const detections: [fileName: string, content: string, head: Buffer, extension: string, container: string][] = [
+  ['a.docx', 'PDF content', PDF, '.pdf', 'pdf'],
+  ['a.doc', 'RTF content', RTF, '.rtf', 'rtf'],
+  ['a.doc', 'HTML content', HTML, '.html', 'markup'],
+  ['a.docx', 'OpenDocument content', ODT, '.odt', 'zip'],
+  ['a.odt', 'EPUB content', EPUB, '.epub', 'zip'],
+  ['a.docx', 'an OLE container', OLE, '.docx', 'ole'],
+  ['a.doc', 'an Office Open XML container', OOXML, '.docx', 'zip'],
+  ['a.pdf', 'an OLE container', OLE, '.doc', 'ole'],
+  ['a.pdf', 'an Office Open XML container', OOXML, '.docx', 'zip'],
+  ['a.csv', 'an Excel workbook', latin(`PK\x03\x04${'\0'.repeat(26)}xl/workbook.xml`), '.xlsx', 'zip'],
+  ['a.csv', 'HTML content', HTML, '.html', 'markup'],
+  ['a.csv', 'values that look like tags', latin('<b>,<i>\n1,2\n'), '.csv', 'text'],
+  ['a.csv', 'a PDF header as a value', latin('a,%PDF-1.4\n'), '.csv', 'text'],
+  ['a.csv', 'UTF-16 text with a byte order mark', Buffer.from('\uFEFFa;b\n', 'utf16le'), '.csv', 'text'],
+  ['a.csv', 'UTF-16 text without a byte order mark', Buffer.from('a;b\nc;d\n', 'utf16le'), '.csv', 'text'],
+  ['a.html', 'text without tags', latin('just words'), '.html', 'markup'],
+  ['a.html', 'UTF-16 markup', Buffer.from('\uFEFF<html>', 'utf16le'), '.html', 'markup'],
+  ['a.html', 'PDF content', PDF, '.pdf', 'pdf'],
+  [
+    'a.doc',
+    'XHTML content',
+    latin('<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml">'),
+    '.xhtml',
+    'markup',
+  ],
+  ['a.pdf', 'a PDF header after 1,000 characters', latin(`${'x'.repeat(1000)}\n%PDF-1.4`), '.pdf', 'pdf'],
+  ['a.pdf', 'a PDF header after null bytes', latin('\0\0\n%PDF-1.4'), '.pdf', 'pdf'],
+  ['a.xls', 'tab-separated text', latin('Navn\tSum\r\nOslo\t3\r\n'), '.csv', 'text'],
+  [
+    'a.xls',
+    'Excel 2003 XML',
+    latin('<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook>'),
+    '.xls',
+    'markup',
+  ],
 ];
 
-for (const [fileName, head, extension, container] of wins)
-  test(`${fileName} holding ${JSON.stringify(head.toString('latin1', 0, 40))} is ${extension}`, () => {
+for (const [fileName, content, head, extension, container] of detections)
+  test(`detects ${extension} for ${fileName} with ${content}`, () => {
     const found = detectFormat({ head, fileName });
     assert.deepEqual([found.extension, found.container], [extension, container]);
   });
 
-test('without an extension the content type decides', () => {
+test('detects the format by the content type if the name has no extension', () => {
   assert.equal(detectFormat({ head: TEXT, fileName: 'blob', contentType: 'Text/CSV; charset=x' }).extension, '.csv');
   assert.equal(detectFormat({ head: PDF, fileName: 'blob', contentType: 'text/html' }).extension, '.pdf');
 });
 
-const refusals: [fileName: string, head: Buffer, says: RegExp][] = [
-  ['a.pdf', PNG, /says PDF .* content is a PNG image/],
-  ['a.docx', Buffer.alloc(0), /content is empty/],
-  ['a.xls', TEXT, /content is plain text/],
-  ['a.docx', TEXT, /says Word .* content is plain text/],
-  ['a.pdf', zip('notes.txt'), /content is a ZIP archive/],
-  ['a.csv', latin('\0\x01\x02\x03binary\0\0'), /unknown binary data/],
-  ['a.html', PNG, /a PNG image/],
-  ['a.txt', TEXT, /`\.txt` files are not read/],
-  ['a', TEXT, /no extension/],
-  ['../..', TEXT, /no extension/],
+const refusals: [fileName: string, content: string, head: Buffer, message: RegExp][] = [
+  ['a.pdf', 'a PNG image', PNG, /says PDF .* content is a PNG image/],
+  ['a.docx', 'no content', Buffer.alloc(0), /content is empty/],
+  ['a.xls', 'comma-separated text', TEXT, /content is plain text/],
+  ['a.docx', 'plain text', TEXT, /says Word .* content is plain text/],
+  ['a.pdf', 'a ZIP archive', zip('notes.txt'), /content is a ZIP archive/],
+  ['a.csv', 'binary data', latin('\0\x01\x02\x03binary\0\0'), /unknown binary data/],
+  ['a.html', 'a PNG image', PNG, /a PNG image/],
+  ['a.txt', 'plain text', TEXT, /`\.txt` files are not supported/],
+  ['a', 'plain text', TEXT, /no extension/],
+  ['../..', 'plain text', TEXT, /no extension/],
 ];
 
-for (const [fileName, head, says] of refusals)
-  test(`${fileName} holding ${JSON.stringify(head.toString('latin1', 0, 12))} is refused with the list`, () => {
+for (const [fileName, content, head, message] of refusals)
+  test(`refuses ${fileName} with ${content}, and lists the supported extensions`, () => {
     assert.throws(
       () => detectFormat({ head, fileName }),
       (error: Error & { code?: string; status?: number }) => {
         assert.equal(error.code, 'UNSUPPORTED_FILE_TYPE');
         assert.equal(error.status, 400);
-        assert.match(error.message, says);
+        assert.match(error.message, message);
         for (const extension of EXTENSIONS) assert.ok(error.message.includes(extension));
         return true;
       },

@@ -1,4 +1,4 @@
-// Decides what an upload is from its name, its part's content type and its first bytes, so that a mislabelled file is read as what it is or refused with reasons.
+// Detects the format of an upload by its name, content type and first bytes, so that a file with a wrong name is still read.
 import { ParseError } from '../contract/errors.ts';
 import {
   type Container,
@@ -14,27 +14,27 @@ export interface DetectInput {
   /** The first bytes of the file, up to 8192. */
   head: Uint8Array;
   fileName: string;
-  /** The part's content type, used only where the name has no extension. */
+  /** The content type of the part, used only if the name has no extension. */
   contentType?: string;
 }
 
 export interface DetectedFormat {
   extension: string;
   container: Container;
-  /** The format's own MIME type. */
+  /** The MIME type of the format. */
   contentType: string;
   service: ConverterName;
 }
 
-/** What the first bytes say. `extension` is there where they name one format and not only a family. */
-export interface SniffedContent {
+/** The type of the first bytes. `extension`: set if they identify one format and not only a container. */
+interface SniffedContent {
   kind: Container | 'foreign' | 'binary';
   extension?: string;
-  /** Words for an error message: "a PNG image". */
+  /** For an error message: "a PNG image". */
   label: string;
 }
 
-/** Files that are none of ours, by their first bytes, for messages that say what was found. */
+/** Unsupported files by their first bytes, for error messages. */
 const FOREIGN: readonly (readonly [magic: number[], label: string])[] = [
   [[0x89, 0x50, 0x4e, 0x47], 'a PNG image'],
   [[0xff, 0xd8, 0xff], 'a JPEG image'],
@@ -57,15 +57,15 @@ const FOREIGN: readonly (readonly [magic: number[], label: string])[] = [
 ];
 
 const OLE_MAGIC = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
-/** Excel 2 to 4 wrote its records with no container around them (BIFF BOF records). */
+/** Excel 2 to 4 wrote records without a container. The first is a BOF record (BIFF). */
 const BARE_BIFF: readonly number[][] = [
   [0x09, 0x00, 0x04, 0x00],
   [0x09, 0x02, 0x06, 0x00],
   [0x09, 0x04, 0x06, 0x00],
 ];
-/** The `mimetype` entry comes first and is stored (ODF 1.3 part 2, 3.3; EPUB OCF 3.3, 4.3), so its text lies at this offset. */
+/** Offset of the text of the `mimetype` entry, which is the first entry and not compressed (ODF 1.3 part 2, 3.3; EPUB OCF 3.3, 4.3). */
 const MIMETYPE_OFFSET = 38;
-/** A PDF header may follow other bytes within this many (ISO 32000-1, annex H.3.4.1). */
+/** A PDF header may come after other bytes, within this many (ISO 32000-1, annex H.3.4.1). */
 const PDF_HEADER_WITHIN = 1024;
 const OFFICE_XML =
   /<\?mso-application\b|urn:schemas-microsoft-com:office:spreadsheet|schemas\.microsoft\.com\/office\/(?:word\/2003\/wordml|2006\/xmlPackage)/;
@@ -80,7 +80,7 @@ function ascii(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1', start, end);
 }
 
-/** Control characters that no text holds (tab, line ends, form feed, escape and the old end-of-file mark aside). */
+/** Whether there are null bytes, or many control characters other than white space, escape and the end-of-file mark of DOS. */
 function looksBinary(bytes: Uint8Array): boolean {
   let controls = 0;
   for (const byte of bytes) {
@@ -94,7 +94,7 @@ function sniffZip(head: Uint8Array): SniffedContent {
   const text = ascii(head, 0, head.length);
   if (text.startsWith('mimetype', 30)) {
     const mime = /^[\w.+/-]{1,100}/.exec(text.slice(MIMETYPE_OFFSET, MIMETYPE_OFFSET + 100))?.[0] ?? '';
-    // The next local header follows the text at once; a template is read as what it is a template of.
+    // The next local header follows the text immediately. A template has the same format with a longer type.
     const known = [
       'application/vnd.oasis.opendocument.text',
       'application/vnd.oasis.opendocument.spreadsheet',
@@ -131,7 +131,7 @@ function sniffText(head: Uint8Array): SniffedContent {
       skipped = true;
     }
   }
-  // A table of comma-separated values may begin with `<`, so only what opens a document counts, not any tag.
+  // A CSV file may begin with `<`, so only tags that start a document count.
   const html = /^(?:<!doctype\s+html\b|<(?:[a-z]{1,9}:)?html[\s>/]|<head[\s>]|<body[\s>])/i.exec(rest)?.[0];
   if (html === undefined) return { kind: 'text', label: 'plain text' };
   const xhtml =
@@ -139,8 +139,8 @@ function sniffText(head: Uint8Array): SniffedContent {
   return { kind: 'markup', extension: xhtml ? '.xhtml' : '.html', label: xhtml ? 'XHTML' : 'HTML' };
 }
 
-/** Tells by the first bytes (up to 8192) what a file is. Never throws. */
-export function sniffContent(head: Uint8Array): SniffedContent {
+/** The type of a file by its first bytes (up to 8192). Never throws. */
+function sniffContent(head: Uint8Array): SniffedContent {
   if (head.length === 0) return { kind: 'text', label: 'empty' };
   if (startsWith(head, [0x50, 0x4b, 0x03, 0x04]) || startsWith(head, [0x50, 0x4b, 0x05, 0x06])) return sniffZip(head);
   if (startsWith(head, OLE_MAGIC)) return { kind: 'ole', label: 'a binary Office document' };
@@ -159,7 +159,7 @@ export function sniffContent(head: Uint8Array): SniffedContent {
   return sniffText(head);
 }
 
-/** The extension of a file's name, lower case with its dot; undefined where it has none. */
+/** The extension of a file name, in lower case with its dot, or undefined. */
 function extensionOf(fileName: string): string | undefined {
   const base = fileName.trim().split(/[\\/]/).at(-1) ?? '';
   return /\.[^.\s]{1,16}$/.exec(base)?.[0].toLowerCase();
@@ -167,7 +167,7 @@ function extensionOf(fileName: string): string | undefined {
 
 function rowOf(extension: string): FormatRow {
   const row = formatByExtension(extension);
-  if (!row) throw new ParseError('UNSUPPORTED_FILE_TYPE', unsupported(`\`${extension}\` files are not read`));
+  if (!row) throw new ParseError('UNSUPPORTED_FILE_TYPE', unsupported(`\`${extension}\` files are not supported`));
   return row;
 }
 
@@ -179,7 +179,7 @@ function detected(row: FormatRow, container: Container = row.container): Detecte
   return { extension: row.extension, container, contentType: row.mimeTypes[0], service: row.service };
 }
 
-/** The row that the caller's words name: the extension, or without one the part's content type. */
+/** The format that the request declares: by the extension, or by the content type if there is none. */
 function statedRow({ fileName, contentType }: DetectInput): FormatRow {
   const extension = extensionOf(fileName);
   if (extension !== undefined) return rowOf(extension);
@@ -187,14 +187,14 @@ function statedRow({ fileName, contentType }: DetectInput): FormatRow {
   if (row) return row;
   throw new ParseError(
     'UNSUPPORTED_FILE_TYPE',
-    unsupported('the file name has no extension and the part no known content type'),
+    unsupported('the file name has no extension, and the content type of the part is not known'),
   );
 }
 
 /**
- * The format an upload will be read as (DECISIONS "Request"): its extension, unless the content is plainly another of
- * the twenty kinds. Binary Office containers stay with the office service, which looks inside.
- * @throws ParseError UNSUPPORTED_FILE_TYPE (400) for an unknown kind, or content that is none of them
+ * The format of an upload (docs/api.md, "Formats"): its extension, unless the content is clearly another supported format.
+ * The office service looks into binary Office containers itself.
+ * @throws ParseError UNSUPPORTED_FILE_TYPE (400) if the name or the content is not supported
  */
 export function detectFormat(input: DetectInput): DetectedFormat {
   const stated = statedRow(input);
@@ -203,13 +203,13 @@ export function detectFormat(input: DetectInput): DetectedFormat {
   switch (content.kind) {
     case 'zip':
       if (stated.container === 'zip') {
-        // Only a `mimetype` entry is proof; Office Open XML parts are told apart by the office service.
+        // Only a `mimetype` entry is proof. The office service distinguishes the Office Open XML formats.
         const row = content.extension === undefined ? stated : rowOf(content.extension);
         const crosses = row.service !== stated.service || content.label === row.label;
         return crosses ? detected(row) : detected(stated);
       }
       if (content.extension !== undefined) return detected(rowOf(content.extension));
-      // Any office name may hide any office container: the office service resolves it.
+      // The office service accepts any office container under any office extension.
       if (stated.service === 'office') return detected(stated, 'zip');
       break;
     case 'ole':
@@ -223,7 +223,7 @@ export function detectFormat(input: DetectInput): DetectedFormat {
       break;
     case 'text':
       if (stated.container === 'text' || stated.container === 'markup') return detected(stated);
-      // Programs that export "Excel" often write tabs between the cells and leave it at that.
+      // Programs that export "Excel" often write tab-separated text.
       if (stated.extension === '.xls' && TABBED_ROWS.test(decodeText(head).text)) return detected(rowOf('.csv'));
       if (stated.container === 'pdf' && ascii(head, 0, PDF_HEADER_WITHIN).includes('%PDF-')) return detected(stated);
       break;

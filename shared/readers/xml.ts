@@ -1,4 +1,4 @@
-// XML from uploads is read here, so that depth is bounded and no entity is ever expanded or fetched.
+// Reads XML from uploads: bounds the depth, and never expands or fetches an entity.
 import { Parser } from 'htmlparser2';
 import { ParseError } from '../contract/errors.ts';
 import { DOCUMENT_LIMITS } from '../contract/limits.ts';
@@ -8,12 +8,12 @@ export interface XmlElement {
   name: string;
   /** Without the prefix (`p`). */
   local: string;
-  /** By name as written; only the file's own attributes are enumerable. */
+  /** By name as written. */
   attributes: Record<string, string>;
   children: (XmlElement | string)[];
 }
 
-export interface XmlEvents {
+interface XmlEvents {
   open?: (name: string, attributes: Record<string, string>) => void;
   text?: (text: string) => void;
   close?: (name: string) => void;
@@ -25,24 +25,27 @@ export function localName(name: string): string {
 }
 
 /**
- * Streams XML to handlers, elements balanced. Only the five named entities and character references are decoded
- * (XML 1.0, 4.6); a document type that declares entities is refused. Malformed XML gives what can be read of it.
- * @throws ParseError DOCUMENT_TOO_COMPLEX past `DOCUMENT_LIMITS.xmlDepth` or where entities are declared
+ * Streams XML to handlers. Each `open` has a `close`. Decodes the five predefined entities (XML 1.0, 4.6) and character
+ * references. Reads as much as possible of XML that is not well-formed.
+ * @throws ParseError DOCUMENT_TOO_COMPLEX past `DOCUMENT_LIMITS.xmlDepth`, or if entities are declared
  */
 export function readXml(xml: string, events: XmlEvents): void {
   let depth = 0;
   const parser = new Parser(
     {
       onprocessinginstruction(name, data) {
-        // The tokenizer ends a document type at its first `>`, so that later declarations arrive on their own.
+        // The tokenizer ends a document type at its first `>`, and reports later declarations separately.
         if (name.toLowerCase() === '!entity' || (name.toLowerCase() === '!doctype' && /<!ENTITY/i.test(data)))
-          throw new ParseError('DOCUMENT_TOO_COMPLEX', 'The document declares XML entities, which are not read');
+          throw new ParseError(
+            'DOCUMENT_TOO_COMPLEX',
+            'The document declares XML entities, which are not supported; remove the declarations',
+          );
       },
       onopentag(name, attributes) {
         if (++depth > DOCUMENT_LIMITS.xmlDepth)
           throw new ParseError(
             'DOCUMENT_TOO_COMPLEX',
-            `The document nests elements deeper than ${DOCUMENT_LIMITS.xmlDepth}`,
+            `The document nests XML elements deeper than ${DOCUMENT_LIMITS.xmlDepth} levels; simplify the document and send it again`,
           );
         events.open?.(name, attributes);
       },
@@ -60,8 +63,8 @@ export function readXml(xml: string, events: XmlEvents): void {
 }
 
 /**
- * The root element of an XML text as a tree. Adjacent text is joined; comments and processing instructions are left out.
- * @throws ParseError DOCUMENT_CORRUPT where there is no element; DOCUMENT_TOO_COMPLEX as `readXml`
+ * The root element of an XML text as a tree. Adjacent texts are joined, comments and processing instructions left out.
+ * @throws ParseError DOCUMENT_CORRUPT if there is no element, DOCUMENT_TOO_COMPLEX as in `readXml`
  */
 export function parseXml(xml: string): XmlElement {
   const top: XmlElement = { name: '', local: '', attributes: {}, children: [] };
@@ -89,7 +92,7 @@ export function parseXml(xml: string): XmlElement {
   return root;
 }
 
-/** The child elements, all or those of one local name. */
+/** The child elements, or those with a local name. */
 export function childElements(element: XmlElement, local?: string): XmlElement[] {
   const found: XmlElement[] = [];
   for (const child of element.children)
@@ -97,13 +100,13 @@ export function childElements(element: XmlElement, local?: string): XmlElement[]
   return found;
 }
 
-/** The first child element of a local name. */
+/** The first child element with a local name. */
 export function childElement(element: XmlElement | undefined, local: string): XmlElement | undefined {
   for (const child of element?.children ?? []) if (typeof child !== 'string' && child.local === local) return child;
   return undefined;
 }
 
-/** Walks down by local names, first child each time. */
+/** Follows a path of local names, at each step to the first child with that name. */
 export function descend(element: XmlElement | undefined, ...locals: string[]): XmlElement | undefined {
   let at = element;
   for (const local of locals) at = childElement(at, local);
@@ -111,8 +114,8 @@ export function descend(element: XmlElement | undefined, ...locals: string[]): X
 }
 
 /**
- * All elements below (not the element itself) of a local name, in document order.
- * @param except local name of elements whose insides are left out
+ * All descendants with a local name, in document order.
+ * @param except local name of elements whose content is skipped
  */
 export function descendants(element: XmlElement, local: string, except?: string): XmlElement[] {
   const found: XmlElement[] = [];
@@ -128,7 +131,7 @@ export function descendants(element: XmlElement, local: string, except?: string)
   return found;
 }
 
-/** All text below, in document order. */
+/** The text of all descendants, in document order. */
 export function textContent(element: XmlElement | undefined): string {
   if (!element) return '';
   let text = '';
@@ -140,7 +143,7 @@ export function textContent(element: XmlElement | undefined): string {
   return text;
 }
 
-/** An attribute by its local name, whatever prefix the file binds (prefixes are the file's choice). */
+/** An attribute by its local name, with any prefix, because each file chooses its prefixes. */
 export function attribute(element: XmlElement | undefined, local: string): string | undefined {
   if (!element) return undefined;
   for (const name in element.attributes) if (localName(name) === local) return element.attributes[name];

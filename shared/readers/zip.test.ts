@@ -1,10 +1,11 @@
+// Checks how the ZIP reader finds entries, and that it refuses decompression bombs and damaged containers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zipOf } from '#test/harness/zip.ts';
 import { DOCUMENT_LIMITS } from '../contract/limits.ts';
 import { openZip } from './zip.ts';
 
-test('entries are read by name, without case, stored or deflated', async () => {
+test('reads stored and deflated entries by name, without regard to case', async () => {
   const zip = await openZip(
     zipOf([
       { name: 'mimetype', content: 'application/epub+zip', method: 0 },
@@ -18,7 +19,7 @@ test('entries are read by name, without case, stored or deflated', async () => {
   assert.throws(() => zip.read('word/other.xml'), { code: 'DOCUMENT_CORRUPT' });
 });
 
-test('names that climb out of a folder are names like others', async () => {
+test('keeps names that look like paths outside the container', async () => {
   const zip = await openZip(
     zipOf([
       { name: '../../etc/passwd', content: 'x' },
@@ -29,23 +30,23 @@ test('names that climb out of a folder are names like others', async () => {
   assert.equal(zip.text('/abs'), 'y');
 });
 
-test('an encrypted entry says so', async () => {
+test('reports an encrypted entry', async () => {
   const zip = await openZip(zipOf([{ name: 'a', content: 'x', flags: 1 }]));
   assert.throws(() => zip.read('a'), { code: 'DOCUMENT_ENCRYPTED' });
 });
 
-test('an entry that inflates past the ratio is a bomb', async () => {
+test('refuses an entry that inflates to more than the ratio allows', async () => {
   const zip = await openZip(zipOf([{ name: 'a', content: new Uint8Array(DOCUMENT_LIMITS.zipRatioFloorBytes + 1) }]));
   assert.throws(() => zip.read('a'), { code: 'DOCUMENT_TOO_COMPLEX' });
 });
 
-test('many entries that each pass are stopped by their total', async () => {
+test('refuses entries that are too large together, and counts each entry once', async () => {
   const content = new Uint8Array(DOCUMENT_LIMITS.zipRatioFloorBytes);
   const count = DOCUMENT_LIMITS.zipTotalBytes / content.length + 1;
   const stored = zipOf(Array.from({ length: count }, (_, i) => ({ name: `${i}`, content: i === 0 ? content : 'x' })));
   const zip = await openZip(stored);
   for (let i = 0; i < count; i++) zip.read('0');
-  assert.equal(zip.read('0').length, content.length, 'reading one entry again counts once');
+  assert.equal(zip.read('0').length, content.length, 'an entry that is read twice counts once');
   const bomb = await openZip(zipOf(Array.from({ length: count }, (_, i) => ({ name: `${i}`, content }))));
   assert.throws(
     () => {
@@ -55,12 +56,12 @@ test('many entries that each pass are stopped by their total', async () => {
   );
 });
 
-test('too many entries are refused before they are listed', async () => {
+test('refuses too many entries before it lists them', async () => {
   const parts = Array.from({ length: DOCUMENT_LIMITS.zipEntries + 1 }, (_, i) => ({ name: `${i}`, content: '' }));
   await assert.rejects(openZip(zipOf(parts)), { code: 'DOCUMENT_TOO_COMPLEX' });
 });
 
-test('broken containers are corrupt, not crashes', async () => {
+test('reports damaged containers as corrupt', async () => {
   const good = zipOf([{ name: 'a', content: 'some text that deflates' }]);
   await assert.rejects(openZip(good.subarray(0, 40)), { code: 'DOCUMENT_CORRUPT' });
   await assert.rejects(openZip(new Uint8Array(0)), { code: 'DOCUMENT_CORRUPT' });

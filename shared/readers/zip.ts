@@ -1,4 +1,4 @@
-// Every ZIP container (docx, xlsx, pptx, odf, epub) is opened here, so that no format reader meets a bomb, a trick name or an encrypted entry unprepared.
+// Opens ZIP containers (docx, xlsx, pptx, odf, epub), and protects their readers from decompression bombs, hostile names and encryption.
 import { promisify } from 'node:util';
 import { inflateRawSync } from 'node:zlib';
 import yauzl from 'yauzl';
@@ -16,7 +16,7 @@ interface StoredEntry {
   compressedSize: number;
   method: number;
   encrypted: boolean;
-  /** Its inflated size is already part of the container's total. */
+  /** Its inflated size is part of the total of the container. */
   counted: boolean;
 }
 
@@ -30,7 +30,7 @@ function tooComplex(what: string): ParseError {
   return new ParseError('DOCUMENT_TOO_COMPLEX', `The document is refused as a possible decompression bomb: ${what}`);
 }
 
-/** A ZIP file in memory whose entries are only ever looked up by name; no name is used as a path. */
+/** A ZIP file in memory. Entries are looked up by name. No name is used as a path. */
 export class ZipContainer {
   readonly #bytes: Buffer;
   readonly #entries: Map<string, StoredEntry>;
@@ -47,19 +47,19 @@ export class ZipContainer {
     }
   }
 
-  /** Names of all entries in the order of the central directory, `/` between folders. */
+  /** Names of all entries, in the order of the central directory, with `/` between folders. */
   names(): string[] {
     return [...this.#entries.keys()];
   }
 
-  /** Part names compare without case (ECMA-376-2, 6.2.2.3); an exact match wins. */
+  /** Ignores case (ECMA-376-2, 6.2.2.3), but prefers an exact match. */
   has(name: string): boolean {
     return this.#find(name) !== undefined;
   }
 
   /**
    * The inflated bytes of one entry.
-   * @throws ParseError DOCUMENT_CORRUPT where it is missing or broken, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_COMPLEX past a limit
+   * @throws ParseError DOCUMENT_CORRUPT if it is missing or damaged, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_COMPLEX past a limit
    */
   read(name: string): Uint8Array {
     const entry = this.#find(name);
@@ -80,7 +80,7 @@ export class ZipContainer {
     return content;
   }
 
-  /** The text of one entry, decoded by its BOM or XML declaration. @throws ParseError as `read` */
+  /** The text of one entry, decoded by its byte order mark or XML declaration. @throws ParseError as `read` */
   text(name: string): string {
     return decodeText(this.read(name), { markup: true }).text;
   }
@@ -116,7 +116,7 @@ function inflate(stored: Buffer, limit: number): Buffer {
   }
 }
 
-/** Names are UTF-8 where they are valid as such, else one byte a character; `\` of careless writers counts as `/`. */
+/** Reads a name as UTF-8 if it is valid, else as Latin-1. `\` counts as `/`, because some programs write it. */
 function decodeName(raw: Buffer): string {
   let name = raw.toString('utf8');
   if (name.includes('\uFFFD')) name = raw.toString('latin1');
@@ -124,8 +124,8 @@ function decodeName(raw: Buffer): string {
 }
 
 /**
- * Reads the central directory of a ZIP file; nothing is inflated yet.
- * @throws ParseError DOCUMENT_CORRUPT, or DOCUMENT_TOO_COMPLEX with more than `DOCUMENT_LIMITS.zipEntries` entries
+ * Reads the central directory of a ZIP file. Nothing is inflated yet.
+ * @throws ParseError DOCUMENT_CORRUPT, or DOCUMENT_TOO_COMPLEX for more than `DOCUMENT_LIMITS.zipEntries` entries
  */
 export async function openZip(bytes: Uint8Array): Promise<ZipContainer> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -146,7 +146,7 @@ export async function openZip(bytes: Uint8Array): Promise<ZipContainer> {
     zip.on('error', (cause: unknown) => reject(corrupt('its ZIP directory is damaged', cause)));
     zip.on('end', () => resolve());
     zip.on('entry', (entry: yauzl.Entry) => {
-      // decodeStrings: false makes this a Buffer, whatever the types say; it also skips yauzl's own refusal of odd names.
+      // `decodeStrings: false` makes this a Buffer, although the types say string. It also disables the check of names in yauzl.
       const name = decodeName(entry.fileName as unknown as Buffer);
       if (!name.endsWith('/') && !entries.has(name))
         entries.set(name, {

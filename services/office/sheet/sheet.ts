@@ -1,8 +1,8 @@
 // Writes the rows of a sheet as HTML or directly as Markdown, without empty rows and columns, and with merged cells as spans.
 import { ParseError } from '#shared/contract/errors.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { escapeText } from '#shared/document/escape.ts';
 import { escapeHtml } from '#shared/document/escape-html.ts';
+import { escapeText } from '#shared/document/escape-markdown.ts';
 import { linkTarget } from '../inline.ts';
 
 export interface SheetCell {

@@ -1,11 +1,11 @@
-// Keeps text that only looks like Markdown from being read as Markdown, with as few backslashes as that takes.
+// Escapes text that would be read as Markdown, with as few backslashes as possible.
 
-export interface EscapeContext {
-  /** The text opens a line, where block markers count. */
+interface EscapeContext {
+  /** The text is at the start of a line, where block markers have a meaning. */
   lineStart: boolean;
-  /** Inside a pipe table, where `|` ends a cell. */
+  /** Inside a pipe table, in which `|` ends a cell. */
   cell: boolean;
-  /** Inside link text, where brackets must not close it. */
+  /** Inside the text of a link, which a bracket ends. */
   link: boolean;
 }
 
@@ -21,9 +21,9 @@ const TASK = /^\[[ xX]\](?=\s|$)/;
 
 /** Escapes one run of text for GitHub-flavoured Markdown (CommonMark 2.4 and the GFM extensions that this product writes). */
 export function escapeText(text: string, context: EscapeContext): string {
-  const struck = text.includes('~') ? struckRange(text) : undefined;
+  const struck = text.includes('~') ? strikethroughRange(text) : undefined;
   let escaped = text.replace(SPECIAL, (mark, index: number) =>
-    isLive(text, mark, index, context) || (struck && mark === '~' && index >= struck.start && index <= struck.end)
+    isSyntax(text, mark, index, context) || (struck && mark === '~' && index >= struck.start && index <= struck.end)
       ? `\\${mark}`
       : mark,
   );
@@ -34,8 +34,8 @@ export function escapeText(text: string, context: EscapeContext): string {
   return escaped;
 }
 
-/** Whether the mark at `index` would be read as Markdown. */
-function isLive(text: string, mark: string, index: number, context: EscapeContext): boolean {
+/** Whether the character at `index` has a meaning in Markdown there. */
+function isSyntax(text: string, mark: string, index: number, context: EscapeContext): boolean {
   const before = text[index - 1] ?? '';
   const after = text[index + 1] ?? '';
   switch (mark) {
@@ -64,8 +64,11 @@ function isLive(text: string, mark: string, index: number, context: EscapeContex
   }
 }
 
-/** From the first single tilde that can begin struck text to the last that can end it, where one does ("3~5 or 6~8"; GFM 6.5, flanking as in CommonMark 6.2). */
-function struckRange(text: string): { start: number; end: number } | undefined {
+/**
+ * The range from the first tilde that can begin strikethrough to the last that can end it ("3~5 or 6~8"; GFM 6.5, flanking
+ * as in CommonMark 6.2). Undefined if no tilde can end it.
+ */
+function strikethroughRange(text: string): { start: number; end: number } | undefined {
   let start = Number.POSITIVE_INFINITY;
   let end = -1;
   for (const { index } of text.matchAll(/~/g)) {
@@ -82,7 +85,7 @@ function isGap(character: string): boolean {
   return character === '' || character === ' ' || character === '\n';
 }
 
-/** A destination for `[...](here)`: what would end it early is percent-encoded or escaped (CommonMark 6.3). */
+/** The destination of a link: characters that would end it are percent-encoded (CommonMark 6.3). */
 export function escapeDestination(url: string): string {
   const encoded = url.replace(/[\s<>\u0000-\u001f|\\]/g, (character) => encodeURIComponent(character));
   let depth = 0;
@@ -94,7 +97,7 @@ export function escapeDestination(url: string): string {
   return balanced && depth === 0 && depth < 32 ? encoded : encoded.replaceAll('(', '%28').replaceAll(')', '%29');
 }
 
-/** ` "title"`, or nothing where there is none. */
+/** ` "title"`, or an empty string without a title. */
 export function titlePart(title: string | undefined, cell = false): string {
   const text = title?.replace(/\s+/g, ' ').trim();
   if (!text) return '';
@@ -102,7 +105,7 @@ export function titlePart(title: string | undefined, cell = false): string {
   return ` "${cell ? escaped.replaceAll('|', '\\|') : escaped}"`;
 }
 
-/** A code span of any text (CommonMark 6.1): the fence is longer than every run of backticks in it. */
+/** A code span (CommonMark 6.1). Its fence is longer than every run of backticks in the text. */
 export function codeSpan(text: string, cell: boolean): string {
   const flat = text.replace(/\s+/g, ' ');
   if (flat.trim() === '') return flat === '' ? '' : ' ';
