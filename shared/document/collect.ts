@@ -86,7 +86,7 @@ function collectElement(element: Element, context: CollectContext, tokens: Inlin
   }
   const { name } = element;
   if (name === 'br') {
-    tokens.push({ type: 'break', soft: false });
+    tokens.push({ type: 'break' });
     return;
   }
   if (name === 'img') {
@@ -97,9 +97,9 @@ function collectElement(element: Element, context: CollectContext, tokens: Inlin
   if (formula) {
     // Two breaks end a paragraph: a displayed formula is a paragraph of its own.
     const alone = formula.display && !context.cell && !context.heading;
-    if (alone) tokens.push({ type: 'break', soft: true }, { type: 'break', soft: true });
+    if (alone) tokens.push({ type: 'break' }, { type: 'break' });
     tokens.push({ type: 'raw', text: formulaMarkdown(formula, context.cell || context.heading) });
-    if (alone) tokens.push({ type: 'break', soft: true }, { type: 'break', soft: true });
+    if (alone) tokens.push({ type: 'break' }, { type: 'break' });
     return;
   }
   if (SILENT.has(name) || context.scope.footnotes.backlinks.has(element)) return;
@@ -109,9 +109,9 @@ function collectElement(element: Element, context: CollectContext, tokens: Inlin
     collectInline(element.children, context, tokens);
     tokens.push({ type: 'text', text: '”' });
   } else if (BLOCK.has(name) || context.scope.holders.has(element)) {
-    tokens.push({ type: 'break', soft: true });
+    tokens.push({ type: 'break' });
     collectMarked(element, context, tokens);
-    tokens.push({ type: 'break', soft: true });
+    tokens.push({ type: 'break' });
   } else collectMarked(element, context, tokens);
 }
 

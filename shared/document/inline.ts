@@ -14,8 +14,8 @@ export type InlineToken =
   | { type: 'raw'; text: string }
   | { type: 'open'; mark: Mark }
   | { type: 'close'; mark: Mark }
-  /** `soft`: the start or end of a block inside inline content. */
-  | { type: 'break'; soft: boolean };
+  /** A `br`, or the edge of a block inside inline content. */
+  | { type: 'break' };
 
 interface InlineContext {
   /** Inside a pipe table: breaks are written as `<br>`. */
@@ -85,7 +85,7 @@ function normalize(tokens: InlineToken[], context: InlineContext): InlineToken[]
 
   const beginContent = (): void => {
     const started = normalized.length > 0;
-    if (pendingBreak && started) normalized.push({ type: 'break', soft: false });
+    if (pendingBreak && started) normalized.push({ type: 'break' });
     else if (space && started) addText(normalized, ' ');
     space = false;
     pendingBreak = false;
@@ -215,8 +215,8 @@ function movePunctuationOut(tokens: InlineToken[]): void {
 }
 
 /**
- * Indexes of the open and close tokens that must be written as HTML tags, because their delimiters would not be read as
- * such (CommonMark 6.2).
+ * Indexes of the open and close tokens that must be written as HTML tags, because a Markdown reader would show their
+ * delimiters as text (CommonMark 6.2).
  */
 function unreadableDelimiters(tokens: InlineToken[]): Set<number> {
   const asTag = new Set<number>();
@@ -248,7 +248,7 @@ function opensInLongRun(tokens: InlineToken[], start: number): boolean {
   return closes && length > 3;
 }
 
-/** Asterisks that a token is written with. */
+/** The number of asterisks of an open or close token. */
 function asterisks(token: InlineToken | undefined): number {
   if (token?.type !== 'open' && token?.type !== 'close') return 0;
   const sign = DELIMITER[token.mark.kind];
@@ -262,7 +262,7 @@ function flanks(inner: string, outer: string): boolean {
   return outer === '' || WORD_GAP.test(outer) || PUNCTUATION.test(outer);
 }
 
-/** The character next to a token in the given direction, without other delimiters. */
+/** The next character from a token in one direction. Skips other delimiters. */
 function neighbour(tokens: InlineToken[], from: number, step: 1 | -1): string {
   for (let index = from + step; ; index += step) {
     const token = tokens[index];

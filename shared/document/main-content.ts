@@ -36,9 +36,9 @@ const ARTICLE_SHARE = 0.5;
 /** A link list: the least share of its text in links, the least number of links, and their greatest average length. */
 const LINK_LIST = { density: 0.8, links: 4, averageLength: 30 };
 /**
- * Below these limits the furniture rules have removed the content: `characters` and `share` of the text of the page that
- * are left. `unmarkedShare`: the same if no element is marked as the main content. Pages with less text than
- * `unmarkedPage` are too small to judge.
+ * If less text is left, the furniture rules were wrong for the page. `characters` and `share` apply to every page,
+ * `unmarkedShare` to pages without an element that is marked as the main content. Pages with less text than `unmarkedPage`
+ * are not checked.
  */
 const SUSPICIOUSLY_LITTLE = { characters: 250, share: 0.05, unmarkedShare: 0.15, unmarkedPage: 600 };
 
@@ -119,7 +119,7 @@ function hiddenElements(body: Element): Element[] {
   return hidden;
 }
 
-/** Whether KaTeX or MediaWiki keeps a formula in the element, which they hide behind another copy. */
+/** Whether the element is the hidden copy of a formula by KaTeX or MediaWiki. */
 function isRenderedFormula(element: Element): boolean {
   return /\bmwe-math|\bkatex/.test(
     `${element.attribs.class ?? ''} ${isElement(element.parent) ? (element.parent.attribs.class ?? '') : ''}`,

@@ -33,7 +33,7 @@ export function toMarkdown(nodes: readonly ChildNode[], options: MarkdownOptions
 /** Marks of elements around blocks (`<b><p>`), which apply to each run of text inside. */
 type Marks = readonly Mark[];
 
-/** An element, or a run of text and inline elements that stand directly in the list. */
+/** An element, or a run of text and inline elements directly in the list. */
 type ListItem = Element | ChildNode[];
 
 class BlockRenderer {

@@ -22,6 +22,7 @@ const ACTIVE_FORMATTING = 50;
 const COPIES = { perStartTag: 2, spare: 10_000 };
 /** Attributes that a copy of a formatting element gets. */
 const COPIED_ATTRIBUTES = 16;
+
 /** The Document node of an HTML text: `html` with `head` and `body`, without comments and doctype. */
 export function buildDocument(source: string, xhtml: boolean): Document {
   const parser = new BoundedParser(xhtml);
@@ -37,9 +38,9 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
   readonly #xhtml: boolean;
   readonly #count: Count;
   #startTags = 0;
-  /** An element was closed since the active formatting elements were opened again. */
+  /** An element was closed since the last call of _reconstructActiveFormattingElements. */
   #popped = false;
-  /** Elements that were ended at once because they are nested too deeply, by name: their end tags are ignored. */
+  /** The number of elements, by name, that were ended at once because of their depth, and whose end tags are ignored. */
   readonly #ended = new Map<string, number>();
 
   constructor(xhtml: boolean) {
@@ -53,7 +54,7 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
   override onStartTag(token: Token.TagToken): void {
     this.#startTags++;
     const before = this.openElements.current;
-    showFrames(token);
+    readFramesAsContent(token);
     super.onStartTag(token);
     this.#shortenCopies(token);
     const { current, stackTop } = this.openElements;
@@ -74,14 +75,14 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
     }
     // XML: `<br></br>` is one line break. HTML: `</br>` is a line break of its own.
     if (this.#xhtml && token.tagID === TAG_ID.BR) return;
-    showFrames(token);
+    readFramesAsContent(token);
     this.#boundFormatting();
     super.onEndTag(token);
   }
 
   override onItemPop(node: ParentNode, isTop: boolean): void {
     this.#popped = true;
-    // An element that is removed below open elements makes the tree deeper than the stack of open elements.
+    // An element that leaves the stack before its descendants makes the tree deeper than the stack.
     if (this.openElements.items[this.openElements.stackTop + 1] !== node) this.mayBeTooDeep = true;
     super.onItemPop(node, isTop);
   }
@@ -103,7 +104,7 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
 
   override _appendCommentNode(): void {}
 
-  /** Ends the element that the token has just opened, and the raw text state that its start tag began. */
+  /** Ends the element that the token has just opened, and the raw text state of the tokenizer. */
   #end(token: Token.TagToken): void {
     super.onEndTag({ ...token, type: Token.TokenType.END_TAG, tagName: token.tagName.toLowerCase() });
     this.tokenizer.state = TokenizerMode.DATA;
@@ -116,7 +117,7 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
     if (this.#count.elements > this.#startTags * COPIES.perStartTag + COPIES.spare) entries.length = 0;
   }
 
-  /** Bounds what each copy of the formatting element that the token has opened may cost. */
+  /** Bounds the size of each copy of the formatting element that the token has opened. */
   #shortenCopies(token: Token.TagToken): void {
     if (token.attrs.length <= COPIED_ATTRIBUTES) return;
     const newest = this.activeFormattingElements.entries[0];
@@ -125,8 +126,8 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
   }
 }
 
-/** Reads `frameset` and `noframes` as elements like others, because the text for browsers without frames is all that such a page says. */
-function showFrames(token: Token.TagToken): void {
+/** Reads `frameset` and `noframes` as ordinary elements: the text for browsers without frames is the only text of such a page. */
+function readFramesAsContent(token: Token.TagToken): void {
   if (token.tagID === TAG_ID.FRAMESET || token.tagID === TAG_ID.NOFRAMES) token.tagID = TAG_ID.UNKNOWN;
 }
 
@@ -135,7 +136,7 @@ interface Count {
   elements: number;
 }
 
-/** The adapter of parse5 for domhandler nodes, with a limit on elements and without its searches from the first child. */
+/** The parse5 adapter for domhandler nodes, with a limit on elements, and with searches that start at the last child. */
 function boundedAdapter(count: Count): TreeAdapter<Htmlparser2TreeAdapterMap> {
   const attributeLists = new WeakMap<Element, Token.Attribute[]>();
   return {
@@ -178,8 +179,8 @@ function createElement(name: string, namespace: html.NS, attributes: readonly To
 }
 
 /**
- * What parse5 compares of an element: all attributes of a formatting element (as one string, so that each comparison is
- * cheap), and `encoding` of a foreign element.
+ * The attributes that parse5 compares: all attributes of a formatting element, joined so that each comparison is cheap, and
+ * `encoding` of a foreign element.
  */
 function attributeList({ attribs, namespace }: Element): Token.Attribute[] {
   if (namespace !== NS.HTML)
@@ -209,7 +210,7 @@ function insertBefore(parent: ParentNode, node: ChildNode, reference: ChildNode)
 
 /**
  * Turns elements that are nested deeper than DOCUMENT_LIMITS.htmlDepth into siblings, so that recursion over the tree is
- * safe. The parser bounds only the open elements, and `</form>` ends a form whose content stays open.
+ * safe. The parser bounds only the number of open elements, and `</form>` closes a form before its content.
  */
 function flattenDeepElements(root: Element): void {
   let node: ChildNode = root;
@@ -231,7 +232,7 @@ function flattenDeepElements(root: Element): void {
   }
 }
 
-/** Puts all descendants beside the children, in document order. An element that has lost its children stays as an empty one. */
+/** Replaces the children by all descendants, in document order. An element whose children were moved stays, without content. */
 function liftDescendants(parent: Element): void {
   if (!parent.children.some((child) => isElement(child) && child.children.some(isElement))) return;
   const flat: ChildNode[] = [];

@@ -1,4 +1,4 @@
-// Parses hostile HTML and counts what the parser builds, because a limit that fails shows in the number of nodes.
+// Counts the nodes that the parser creates for hostile HTML, because a limit that does not work creates too many.
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { Element } from 'domhandler';
@@ -31,7 +31,7 @@ function sizeOf(html: string): Size {
   return { elements, attributes, depth: deepest, text: textOf([root]) };
 }
 
-/** The most elements that parse5 holds open at the same time: most of its steps search all of them. */
+/** The largest number of elements that are open at the same time. Most steps of parse5 search all of them. */
 function mostOpenElements(html: string): number {
   let most = 0;
   const { onItemPush } = Parser.prototype;
@@ -54,7 +54,7 @@ const repeated = (count: number, piece: (index: number) => string): string =>
 /** `html`, `head` and `body`. */
 const FRAME = 3;
 
-test('1,000,000 nested elements become siblings at the depth limit and keep their text', () => {
+test('turns 1,000,000 nested elements into siblings at the depth limit, and keeps their text', () => {
   const { elements, depth, text } = sizeOf(`a${'<span>'.repeat(1_000_000)}b`);
   assert.deepEqual(
     { elements, depth, text },
@@ -77,15 +77,16 @@ for (const [what, open] of [
   ['framesets', '<frameset>'],
   ['headings', '<h1><div>'],
 ] as const)
-  test(`nested ${what} stay within the depth limit and lose no text`, () => {
+  test(`keeps nested ${what} within the depth limit`, () => {
     const html = `<div>a${open.repeat(5_000)}core</div>b`;
     const { depth, text } = sizeOf(html);
     assert.ok(depth <= DOCUMENT_LIMITS.htmlDepth, `${depth}`);
     assert.ok(mostOpenElements(html) < DOCUMENT_LIMITS.htmlDepth + 60);
+    // Titles of drawings, and templates, are not text of the page.
     if (what !== 'SVG' && what !== 'templates') assert.ok(/^a.*core.*b/s.test(text), text.slice(0, 100));
   });
 
-test('end tags of elements past the depth limit do not end the elements around them', () => {
+test('ignores the end tags of elements past the depth limit', () => {
   const count = DOCUMENT_LIMITS.htmlDepth * 2;
   const { body } = parseHtml(`<div>${'<div>'.repeat(count)}a${'</div>'.repeat(count)}b</div>c`);
   assert.deepEqual(
@@ -94,18 +95,18 @@ test('end tags of elements past the depth limit do not end the elements around t
   );
 });
 
-test('a title in SVG past the depth limit does not turn the markup after it into text', () => {
+test('reads the markup after an SVG title past the depth limit as markup', () => {
   const { body } = parseHtml(`${'<div>'.repeat(DOCUMENT_LIMITS.htmlDepth - 4)}<svg><title></svg><title></title>a`);
   assert.equal(textOf([body]), 'a');
 });
 
-test('unclosed formatting elements are copied into paragraphs a bounded number of times', () => {
+test('bounds the copies of unclosed formatting elements in all paragraphs', () => {
   const { elements, text } = sizeOf(`${repeated(2_000, (index) => `<b id=${index}>`)}${'<p>x'.repeat(20_000)}`);
   assert.equal(text, 'x'.repeat(20_000));
   assert.ok(elements < 2 * 22_000 + 11_000, `${elements}`);
 });
 
-test('a paragraph gets copies of the newest formatting elements only', () => {
+test('copies only the newest formatting elements into a paragraph', () => {
   const { body } = parseHtml(`${repeated(150, (index) => `<p><b id=${index}>`)}<p>x`);
   const copies: string[] = [];
   walk(body.children.slice(-1), (node) => {
@@ -116,7 +117,7 @@ test('a paragraph gets copies of the newest formatting elements only', () => {
   assert.ok(copies.length >= 20 && copies.length <= 60, `${copies.length}`);
 });
 
-test('misnested formatting elements are copied into blocks a bounded number of times', () => {
+test('bounds the copies of misnested formatting elements in all blocks', () => {
   const fonts = repeated(50, (index) => `<font id=${index}>`);
   const { elements } = sizeOf(
     `${fonts}${'<div>'.repeat(300)}${'</font>'.repeat(400)}${'</div>'.repeat(300)}`.repeat(50),
@@ -124,26 +125,26 @@ test('misnested formatting elements are copied into blocks a bounded number of t
   assert.ok(elements < 2 * 50 * 350 + 11_000, `${elements}`);
 });
 
-test('copies of a formatting element with many attributes get few of them', () => {
+test('copies few attributes of a formatting element that has many', () => {
   const tag = `<b ${repeated(1_000, (index) => `a${index} `)}>`;
   const { attributes } = sizeOf(`<p>${tag}x${'<p>x'.repeat(1_000)}`);
   assert.ok(attributes > 1_000 && attributes < 1_000 + 1_000 * 20, `${attributes}`);
 });
 
-test('paragraphs that interleave with formatting stay as many as in the source', () => {
+test('bounds the copies when formatting elements alternate with paragraphs and tables', () => {
   for (const piece of ['<b><p>x</b>', '<a href=x><p>x', '<b><p>x</b></p>', '<i><table>x</i>', '<table><b>x<tr>']) {
     const { elements } = sizeOf(piece.repeat(10_000));
     assert.ok(elements < 2 * 30_000 + 11_000, `${piece}: ${elements}`);
   }
 });
 
-test('text and elements that are moved out of a table keep their order', () => {
+test('keeps the order of text and elements that are moved out of a table', () => {
   const { text, elements } = sizeOf(`<table>${repeated(20_000, (index) => `${index}<br>`)}<tr><td>end`);
   assert.equal(text.replaceAll('\n', ' '), `${repeated(20_000, (index) => `${index} `)}end`);
   assert.equal(elements, 20_000 + 4 + FRAME);
 });
 
-test('parse5 searches only the first attributes of a tag for duplicates', (context) => {
+test('uses the linear search of parse5 only for the first attributes of a tag', (context) => {
   const prototype = Tokenizer.prototype as unknown as { _leaveAttrName(): void };
   const search = mock.method(prototype, '_leaveAttrName');
   context.after(() => search.mock.restore());
@@ -155,6 +156,6 @@ test('parse5 searches only the first attributes of a tag for duplicates', (conte
   assert.ok(search.mock.callCount() < 50, `${search.mock.callCount()}`);
 });
 
-test('a page with more elements than the limit is refused', () => {
+test('refuses a page with more elements than the limit', () => {
   assert.throws(() => parseHtml('<br>'.repeat(DOCUMENT_LIMITS.htmlElements)), { code: 'DOCUMENT_TOO_COMPLEX' });
 });

@@ -1,4 +1,4 @@
-// Compares our trees with written trees, and with the trees of parse5 itself for random tag soup.
+// Compares our trees with expected trees, and with the trees of parse5 itself for random tag soup.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -50,10 +50,10 @@ const bodyOf = (html: string, xhtml = false): string => dump(parseHtml(html, { x
 const CASES = readFileSync(new URL('tree-construction.dat', import.meta.url), 'utf8');
 for (const block of CASES.slice('#name '.length).trimEnd().split('\n\n#name ')) {
   const [name = '', html = '', tree = ''] = block.split(/\n#(?:data|document)\n/);
-  test(`tree: ${name}`, () => assert.equal(bodyOf(html), tree));
+  test(`builds the tree of the HTML Standard: ${name}`, () => assert.equal(bodyOf(html), tree));
 }
 
-test('a document always has html, head and body, and their attributes', () => {
+test('always creates html, head and body, and keeps their attributes', () => {
   assert.deepEqual(dump(parseHtml('').document), ['| <html>', '|   <head>', '|   <body>']);
   const tree = parseHtml('<html lang=en><title>a</title><meta name=b><p>c<body class=d>');
   assert.deepEqual(dump(tree.head), ['| <title>', '|   "a"', '| <meta>', '|   name="b"']);
@@ -95,7 +95,7 @@ const XHTML: readonly (readonly [name: string, xhtml: string, tree: string])[] =
     '| "a"\n| <table>\n|   <tbody>\n|     <tr>\n|       <td>',
   ],
 ];
-for (const [name, xhtml, tree] of XHTML) test(`XHTML tree: ${name}`, () => assert.equal(bodyOf(xhtml, true), tree));
+for (const [name, xhtml, tree] of XHTML) test(`reads XHTML: ${name}`, () => assert.equal(bodyOf(xhtml, true), tree));
 
 // Without `template`: nothing reads its content, and white space after `col` in a template differs.
 const NAMES =
@@ -149,7 +149,7 @@ for (const [count, tokens] of [
   [2_000, 30],
   [50, 500],
 ] as const)
-  test(`${count} random tag soups of up to ${tokens} tokens have the tree that parse5 builds`, () => {
+  test(`${count} random tag soups of up to ${tokens} tokens get the same tree as from parse5`, () => {
     for (let index = 0; index < count; index++) {
       const random = createRandom(14, index);
       const html = tagSoup(random, 1 + random.below(tokens));

@@ -1,10 +1,10 @@
-// Parses HTML and XHTML into the one DOM that all fields of the answer are made from.
+// Parses HTML and XHTML into the DOM from which all fields of the record are made.
 import type { Document, Element } from 'domhandler';
 import { isElement } from './dom.ts';
 import { escapeHtml } from './escape-html.ts';
 import { buildDocument } from './tree-builder.ts';
 
-export interface ParseHtmlOptions {
+interface ParseHtmlOptions {
   /** XHTML: `<a/>` ends the element and CDATA is text. */
   xhtml?: boolean;
 }
@@ -25,9 +25,9 @@ const DOCTYPE_WITHIN = 4096;
  * pages for browsers without frames is kept. Elements that are nested deeper than DOCUMENT_LIMITS.htmlDepth become
  * siblings, so that recursion over the tree is safe.
  *
- * XHTML is parsed by the same rules, because many XHTML files are not well-formed; of XML it takes what HTML reads
- * differently: `<a/>` ends the element, CDATA sections are text.
- * @throws ParseError DOCUMENT_TOO_COMPLEX past DOCUMENT_LIMITS.htmlElements.
+ * XHTML is parsed by the same rules, because many XHTML files are not well-formed. Two things differ: `<a/>` ends the
+ * element, and CDATA sections are text.
+ * @throws ParseError DOCUMENT_TOO_COMPLEX past DOCUMENT_LIMITS.htmlElements
  */
 export function parseHtml(html: string, options: ParseHtmlOptions = {}): HtmlTree {
   const xhtml = options.xhtml ?? false;
@@ -52,7 +52,7 @@ function withoutInternalSubset(source: string): string {
   return end ? source.slice(0, open - 1) + source.slice(open + end.index + 1) : source;
 }
 
-/** CDATA sections as escaped text. Comments are matched too, because they may hold the start of a section. */
+/** Replaces CDATA sections by escaped text. Also matches comments, because they may contain the start of a section. */
 function withoutCdata(source: string): string {
   if (!source.includes('<![CDATA[')) return source;
   return source.replace(/<!--.*?(?:-->|$)|<!\[CDATA\[(.*?)(?:\]\]>|$)/gs, (match, text: string | undefined) =>

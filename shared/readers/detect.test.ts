@@ -5,7 +5,7 @@ import { EXTENSIONS, FORMATS } from '../contract/formats.ts';
 import { detectFormat } from './detect.ts';
 
 const latin = (text: string) => Buffer.from(text, 'latin1');
-/** The first local header of a ZIP file, with the entry's name and what follows it. */
+/** The first local header of a ZIP file, with the name of the entry and the bytes after it. */
 const zip = (name: string, rest = '') => latin(`PK\x03\x04${'\0'.repeat(26)}${name}${rest}`);
 const PDF = latin('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n');
 const OLE = latin('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0');
@@ -80,10 +80,10 @@ test('detects the format by the content type if the name has no extension', () =
 });
 
 const refusals: [fileName: string, content: string, head: Buffer, message: RegExp][] = [
-  ['a.pdf', 'a PNG image', PNG, /says PDF .* content is a PNG image/],
+  ['a.pdf', 'a PNG image', PNG, /declared as PDF .* content is a PNG image/],
   ['a.docx', 'no content', Buffer.alloc(0), /content is empty/],
   ['a.xls', 'comma-separated text', TEXT, /content is plain text/],
-  ['a.docx', 'plain text', TEXT, /says Word .* content is plain text/],
+  ['a.docx', 'plain text', TEXT, /declared as Word .* content is plain text/],
   ['a.pdf', 'a ZIP archive', zip('notes.txt'), /content is a ZIP archive/],
   ['a.csv', 'binary data', latin('\0\x01\x02\x03binary\0\0'), /unknown binary data/],
   ['a.html', 'a PNG image', PNG, /a PNG image/],

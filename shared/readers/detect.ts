@@ -233,6 +233,6 @@ export function detectFormat(input: DetectInput): DetectedFormat {
   }
   throw new ParseError(
     'UNSUPPORTED_FILE_TYPE',
-    unsupported(`the name says ${stated.label} (${stated.extension}), but the content is ${content.label}`),
+    unsupported(`the file is declared as ${stated.label} (${stated.extension}), but its content is ${content.label}`),
   );
 }
