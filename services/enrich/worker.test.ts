@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { EnrichJob, JobContext, RecordHead } from '#shared/contract/jobs.ts';
+import type { EnrichJob, JobContext, RecordReport } from '#shared/contract/jobs.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
 import type { RecordFields } from '#shared/contract/response.ts';
 import { handle } from './worker.ts';
@@ -92,7 +92,7 @@ async function run(
   fields: RecordFields,
   job: Partial<EnrichJob>,
   context = contextUntil(Date.now() + 60_000),
-): Promise<{ fields: RecordFields; head: RecordHead }> {
+): Promise<{ fields: RecordFields; report: RecordReport }> {
   const completeJob: EnrichJob = {
     kind: 'enrich',
     requestId: 'r1',
@@ -103,7 +103,7 @@ async function run(
     ...job,
   };
   const output = await handle(completeJob, Buffer.from(JSON.stringify(fields)), context);
-  return { fields: JSON.parse(String(output.payload)) as RecordFields, head: output.reply as RecordHead };
+  return { fields: JSON.parse(String(output.payload)) as RecordFields, report: output.reply as RecordReport };
 }
 
 /** Matches an error of this code that shows nothing of the endpoint's response or address. */
@@ -124,12 +124,12 @@ describe('json', () => {
   it('sends the schema and the document inside a border, and returns the value', async () => {
     configure();
     script = [completion('```json\n{"total": 42}\n```')];
-    const { fields, head } = await run(
+    const { fields, report } = await run(
       { markdown: DOCUMENT },
       { json: { prompt: 'What is the total?', schema: SCHEMA }, drop: ['markdown'] },
     );
     assert.deepEqual(fields, { json: { total: 42 } });
-    assert.deepEqual(head, { metadata: { title: 'T' }, warnings: [] });
+    assert.deepEqual(report, { metadata: { title: 'T' }, warnings: [] });
     const [call] = received;
     assert.equal(call?.path, '/v1/chat/completions');
     assert.equal(call.authorization, 'Bearer key-of-the-operator');
@@ -327,34 +327,34 @@ describe('summary', () => {
   it('comes from the model if one is configured', async () => {
     configure();
     script = [completion(' An invoice over 42 euros. ')];
-    const { fields, head } = await run({ markdown: DOCUMENT }, { summary: true });
+    const { fields, report } = await run({ markdown: DOCUMENT }, { summary: true });
     assert.equal(fields.summary, 'An invoice over 42 euros.');
     assert.equal(fields.markdown, DOCUMENT);
-    assert.deepEqual(head.warnings, []);
+    assert.deepEqual(report.warnings, []);
   });
 
   it('warns how much of a long document the model read', async () => {
     configure();
     script = [completion('Long.')];
     const markdown = 'A paragraph of words.\n\n'.repeat(MODEL_LIMITS.documentUnits / 20);
-    const { head } = await run({ markdown }, { summary: true });
-    assert.match(head.warnings[0] ?? '', /read the first \d+ of \d+ characters/);
+    const { report } = await run({ markdown }, { summary: true });
+    assert.match(report.warnings[0] ?? '', /read the first \d+ of \d+ characters/);
     const sent = received[0]?.body.messages[1]?.content ?? '';
     assert.ok(sent.length < MODEL_LIMITS.documentUnits + 500);
     assert.match(sent, /words\.\n<\/document-/);
   });
 
   it('is extractive without a model, with a warning and without a request', async () => {
-    const { fields, head } = await run({ markdown: DOCUMENT }, { summary: true, warnings: ['kept'] });
+    const { fields, report } = await run({ markdown: DOCUMENT }, { summary: true, warnings: ['kept'] });
     assert.equal(fields.summary, 'Invoice. The total is 42 euros.');
-    assert.equal(head.warnings[0], 'kept');
-    assert.match(head.warnings[1] ?? '', /extractive.*LLM_BASE_URL/);
+    assert.equal(report.warnings[0], 'kept');
+    assert.match(report.warnings[1] ?? '', /extractive.*LLM_BASE_URL/);
     assert.equal(received.length, 0);
   });
 
   it('is empty with a warning for a document without text', async () => {
-    const { fields, head } = await run({ markdown: ' \n' }, { summary: true });
+    const { fields, report } = await run({ markdown: ' \n' }, { summary: true });
     assert.equal(fields.summary, '');
-    assert.match(head.warnings[0] ?? '', /no text/);
+    assert.match(report.warnings[0] ?? '', /no text/);
   });
 });

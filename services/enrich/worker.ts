@@ -1,5 +1,5 @@
 // The enrich service's job handler: adds `summary` and `json` to a record, from its Markdown, which is already redacted.
-import type { EnrichJob, JobHandler, RecordHead } from '#shared/contract/jobs.ts';
+import type { EnrichJob, JobHandler, RecordReport } from '#shared/contract/jobs.ts';
 import { recordFieldsSchema } from '#shared/contract/response.ts';
 import { readConfig } from '#shared/runtime/config.ts';
 import type { ChatLimits } from './chat.ts';
@@ -37,6 +37,6 @@ export const handle: JobHandler<EnrichJob> = async (job, payload, context) => {
     warnings.push(...summary.warnings);
   }
   for (const name of job.drop) delete fields[name];
-  const reply: RecordHead = { metadata: job.metadata, warnings: [...new Set(warnings)] };
+  const reply: RecordReport = { metadata: job.metadata, warnings: [...new Set(warnings)] };
   return { reply, payload: JSON.stringify(fields) };
 };

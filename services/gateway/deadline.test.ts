@@ -150,7 +150,7 @@ test('returns 408 at the timeout while the result cannot be read from the store'
   converter = (job) => {
     payloadsBlocked = true;
     const fields = JSON.stringify({ markdown: 'x'.repeat(600_000) });
-    return { head: { metadata: {}, warnings: [] }, fields: job.kind === 'convert' ? fields : '{}' };
+    return { report: { metadata: {}, warnings: [] }, fields: job.kind === 'convert' ? fields : '{}' };
   };
   errorBody(await parseUntilTimeout(t), 408, 'REQUEST_TIMEOUT');
   await settledCredits();

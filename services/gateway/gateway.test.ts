@@ -182,7 +182,7 @@ test('a drain finishes the running parse, rejects a new one on an open connectio
     converter: async () => {
       started.resolve();
       await release.promise;
-      return { head: { metadata: {}, warnings: [] }, fields: '{}' };
+      return { report: { metadata: {}, warnings: [] }, fields: '{}' };
     },
   });
   const ops = { url: own.gateway.opsUrl ?? '', key: own.key };

@@ -1,6 +1,6 @@
 // Runs one document through its stages on the bus: convert, then redact and enrich if requested.
 import type { Transport } from '#shared/bus/bus.ts';
-import type { ConvertJob, EnrichJob, Job, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
+import type { ConvertJob, EnrichJob, Job, RecordReport, RedactJob } from '#shared/contract/jobs.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
 import type { FieldName } from '#shared/contract/response.ts';
 import type { QueueName } from '#shared/contract/services.ts';
@@ -19,14 +19,14 @@ interface PipelineContext {
 /** The result of the pipeline. */
 export interface ParsedRecord {
   /** Metadata and warnings. */
-  head: RecordHead;
+  report: RecordReport;
   /** `RecordFields` as JSON text. The caller must delete it. */
   fields: JobPayload;
   /** The name of the uploaded file, redacted if redaction was requested. */
   fileName: string;
 }
 
-type StageResult = Pick<ParsedRecord, 'head' | 'fields'>;
+type StageResult = Pick<ParsedRecord, 'report' | 'fields'>;
 
 /**
  * Runs the stages for a stored upload. Each stage's input is deleted when the stage has finished.
@@ -45,11 +45,11 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
       kind: 'redact',
       requestId: context.requestId,
       options: options.redact,
-      metadata: { ...record.head.metadata, sourceURL: fileName },
-      warnings: record.head.warnings,
+      metadata: { ...record.report.metadata, sourceURL: fileName },
+      warnings: record.report.warnings,
     };
     record = await run('pii', redact, record.fields);
-    const { sourceURL } = record.head.metadata;
+    const { sourceURL } = record.report.metadata;
     // If the service returns no name, the response must not contain the original name.
     fileName = typeof sourceURL === 'string' ? sourceURL : '';
   }
@@ -60,7 +60,7 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
       summary: options.formats.has('summary'),
       ...(options.json ? { json: options.json } : {}),
       drop,
-      ...record.head,
+      ...record.report,
     };
     record = await run('enrich', enrich, record.fields);
   }
@@ -76,9 +76,13 @@ async function runStage(
 ): Promise<StageResult> {
   const deleteInput = (): Promise<void> => deletePayload(transport.payloads, input);
   try {
-    const { reply, payload } = await dispatch<RecordHead>(transport, queue, job, input, { deadline, signal, volatile });
+    const { reply, payload } = await dispatch<RecordReport>(transport, queue, job, input, {
+      deadline,
+      signal,
+      volatile,
+    });
     await deleteInput();
-    return { head: reply, fields: payload };
+    return { report: reply, fields: payload };
   } catch (error) {
     // Do not delay the error response for cleanup.
     void deleteInput();

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { test } from 'node:test';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { ConvertJob, JobContext, RecordHead, RenderOptions } from '#shared/contract/jobs.ts';
+import type { ConvertJob, JobContext, RecordReport, RenderOptions } from '#shared/contract/jobs.ts';
 import type { RecordFields } from '#shared/contract/response.ts';
 import { handle } from './worker.ts';
 
@@ -28,7 +28,7 @@ const context: JobContext = {
 async function convert(
   fixture: string,
   options: Partial<RenderOptions> = {},
-): Promise<RecordFields & { head: RecordHead }> {
+): Promise<RecordFields & { head: RecordReport }> {
   const job: ConvertJob = {
     kind: 'convert',
     requestId: 'test',
@@ -42,7 +42,7 @@ async function convert(
     readFileSync(new URL(`../../fixtures/${fixture}`, import.meta.url)),
     context,
   );
-  return { ...(JSON.parse(String(payload)) as RecordFields), head: reply as RecordHead };
+  return { ...(JSON.parse(String(payload)) as RecordFields), head: reply as RecordReport };
 }
 
 test('returns the article of a web page with absolute addresses, footnotes and metadata', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { DocumentMetadata, RecordHead } from '#shared/contract/jobs.ts';
+import type { DocumentMetadata, RecordReport } from '#shared/contract/jobs.ts';
 import type { RecordFields } from '#shared/contract/response.ts';
 import { detectorFor } from './detect.ts';
 import { RecordRedaction } from './record.ts';
@@ -22,9 +22,9 @@ async function redact(
   metadata: object = {},
 ): Promise<{ fields: RecordFields; metadata: DocumentMetadata }> {
   const detector = detectorFor({ mode: 'fast' }, undefined, new AbortController().signal);
-  const head = { metadata, warnings: [] } as unknown as RecordHead;
-  const redacted = await new RecordRedaction(new Redactor(detector, 'tag')).run(fields as RecordFields, head);
-  return { fields: redacted.fields, metadata: redacted.head.metadata };
+  const report = { metadata, warnings: [] } as unknown as RecordReport;
+  const redacted = await new RecordRedaction(new Redactor(detector, 'tag')).run(fields as RecordFields, report);
+  return { fields: redacted.fields, metadata: redacted.report.metadata };
 }
 
 const RECORD = 'services/pii/record.ts';
@@ -39,7 +39,7 @@ const ADDITIONS = [
   ['response.ts', /blockSchema = z\s*\.object\(\{/, 'ofBlock: z.string().optional(),', [RECORD]],
   ['response.ts', /confidence: z\s*\.object\(\{/, 'ofConfidence: z.string().optional(),', [RECORD]],
   ['response.ts', /metadataSchema = z\s*\.object\(\{/, 'ofMetadata: z.string().optional(),', [METADATA]],
-  ['jobs.ts', /interface RecordHead \{/, 'ofHead?: string;', [RECORD]],
+  ['jobs.ts', /interface RecordReport \{/, 'ofHead?: string;', [RECORD]],
 ] as const;
 
 /** Compiles a copy of the redaction and its contract with all the fields added. @returns the compiler's errors */
@@ -98,7 +98,7 @@ describe('an unknown field at run time', () => {
     note: MAIL,
   };
 
-  it('is dropped from the record, its pages, its blocks and its head', async () => {
+  it('is dropped from the record, its pages, its blocks and its report', async () => {
     const { fields, metadata } = await redact({
       markdown: 'a',
       text: MAIL,

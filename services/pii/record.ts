@@ -1,5 +1,5 @@
 // Redacts a record field by field, so that a field without a redactor does not compile and an unknown field is dropped at run time.
-import type { RecordHead } from '#shared/contract/jobs.ts';
+import type { RecordReport } from '#shared/contract/jobs.ts';
 import type { PiiEntity } from '#shared/contract/options.ts';
 import type { Block, FieldName, Page, PageBlocks, RecordFields } from '#shared/contract/response.ts';
 import { authorsOf } from './authors.ts';
@@ -48,15 +48,15 @@ export class RecordRedaction {
     this.#values = new ValueRedaction(redactor);
   }
 
-  async run(fields: RecordFields, head: RecordHead): Promise<{ fields: RecordFields; head: RecordHead }> {
-    for (const name of authorsOf(head.metadata)) this.#redactor.learn(name, 'PERSON');
+  async run(fields: RecordFields, report: RecordReport): Promise<{ fields: RecordFields; report: RecordReport }> {
+    for (const name of authorsOf(report.metadata)) this.#redactor.learn(name, 'PERSON');
     const redactedFields: RecordFields = {};
     for (const name of Object.keys(this.#redactors) as FieldName[]) await this.#field(name, fields, redactedFields);
-    const metadata = await redactMetadata(head.metadata, this.#values);
-    const warnings = await this.#values.list(head.warnings, projectPlain);
+    const metadata = await redactMetadata(report.metadata, this.#values);
+    const warnings = await this.#values.list(report.warnings, projectPlain);
     metadata.piiRedactions = this.#counts as Record<string, number>;
-    const redactedHead: Complete<RecordHead> = { metadata, warnings };
-    return { fields: redactedFields, head: redactedHead };
+    const redactedReport: Complete<RecordReport> = { metadata, warnings };
+    return { fields: redactedFields, report: redactedReport };
   }
 
   async #field<Name extends FieldName>(name: Name, from: RecordFields, to: RecordFields): Promise<void> {

@@ -1,7 +1,7 @@
 // Tests redaction of complete records: what one field hides no other field shows, the structure stays, and spans stay correct.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DocumentMetadata, JobContext, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
+import type { DocumentMetadata, JobContext, RecordReport, RedactJob } from '#shared/contract/jobs.ts';
 import { PII_LIMITS } from '#shared/contract/limits.ts';
 import type { RedactOptions } from '#shared/contract/options.ts';
 import type { Block, RecordFields } from '#shared/contract/response.ts';
@@ -35,11 +35,11 @@ async function redact(
     warnings,
   };
   const output = await handle(job, Buffer.from(JSON.stringify(fields)), CONTEXT);
-  const head = output.reply as RecordHead;
+  const report = output.reply as RecordReport;
   return {
     fields: JSON.parse(String(output.payload)) as RecordFields,
-    metadata: head.metadata,
-    warnings: head.warnings,
+    metadata: report.metadata,
+    warnings: report.warnings,
   };
 }
 

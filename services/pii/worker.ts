@@ -1,6 +1,6 @@
 // The PII service's job handler: returns a record with its personal data redacted.
 import { ParseError } from '#shared/contract/errors.ts';
-import type { JobHandler, RecordHead, RedactJob } from '#shared/contract/jobs.ts';
+import type { JobHandler, RecordReport, RedactJob } from '#shared/contract/jobs.ts';
 import { PII_LIMITS } from '#shared/contract/limits.ts';
 import { recordFieldsSchema } from '#shared/contract/response.ts';
 import { detectorFor } from './detect.ts';
@@ -32,7 +32,7 @@ export const handle: JobHandler<RedactJob> = async (job, payload, context) => {
       metadata: job.metadata,
       warnings: job.warnings,
     });
-    const reply: RecordHead = redacted.head;
+    const reply: RecordReport = redacted.report;
     if (detector.modelLimitReached())
       reply.warnings.push(
         `The document is long: after its first ${PII_LIMITS.modelUnits} characters, names and places were found by rules and lists, without the model.`,

@@ -17,7 +17,7 @@ export interface RenderOptions {
   pdf: PdfOptions;
 }
 
-/** Converts one file. Payload: the bytes of the file. Reply: `RecordHead`. Reply payload: JSON of `RecordFields`. */
+/** Converts one file. Payload: the bytes of the file. Reply: `RecordReport`. Reply payload: JSON of `RecordFields`. */
 export interface ConvertJob {
   kind: 'convert';
   requestId: string;
@@ -34,8 +34,8 @@ export interface ConvertJob {
 /** Metadata of the document, before the gateway adds its own. */
 export type DocumentMetadata = Record<string, string | string[] | number | boolean | null | Record<string, number>>;
 
-/** The small part of a record, which is sent in the header of a message. Its fields are sent as the payload. */
-export interface RecordHead {
+/** Metadata of a record and warnings about it. It is sent in the header of a message, and the fields of the record in the payload. */
+export interface RecordReport {
   metadata: DocumentMetadata;
   warnings: string[];
 }
@@ -92,15 +92,15 @@ export interface OcrPage {
   rulings?: PixelBox[];
 }
 
-/** Redacts every text of a record. Payload and reply payload: JSON of `RecordFields`. Reply: `RecordHead`. */
-export interface RedactJob extends RecordHead {
+/** Redacts every text of a record. Payload and reply payload: JSON of `RecordFields`. Reply: `RecordReport`. */
+export interface RedactJob extends RecordReport {
   kind: 'redact';
   requestId: string;
   options: RedactOptions;
 }
 
-/** Adds `summary` and `json`. Payload and reply payload: JSON of `RecordFields`. Reply: `RecordHead`. */
-export interface EnrichJob extends RecordHead {
+/** Adds `summary` and `json`. Payload and reply payload: JSON of `RecordFields`. Reply: `RecordReport`. */
+export interface EnrichJob extends RecordReport {
   kind: 'enrich';
   requestId: string;
   summary: boolean;

@@ -1,5 +1,5 @@
 // Turns the converter of a service into its job handler: convert, then render.
-import type { ConvertJob, JobContext, JobHandler, JobOutput, RecordHead, RenderOptions } from '../contract/jobs.ts';
+import type { ConvertJob, JobContext, JobHandler, JobOutput, RecordReport, RenderOptions } from '../contract/jobs.ts';
 import type { ConvertedDocument, SourceFile } from './document.ts';
 import { renderRecord } from './render.ts';
 import { checkSelectors } from './selectors.ts';
@@ -7,9 +7,9 @@ import { checkSelectors } from './selectors.ts';
 /** Converts one file. @throws ParseError if the file is at fault */
 export type Converter = (file: SourceFile, options: RenderOptions, context: JobContext) => Promise<ConvertedDocument>;
 
-/** The job handler of a converter service: the reply is the head of the record, the payload its fields as JSON. */
+/** The job handler of a converter service: the reply is the report of the record, and the payload is the fields as JSON. */
 export function conversionHandler(convert: Converter): JobHandler<ConvertJob> {
-  return async (job, payload, context): Promise<JobOutput<RecordHead>> => {
+  return async (job, payload, context): Promise<JobOutput<RecordReport>> => {
     checkSelectors(job.options.includeTags, 'includeTags');
     checkSelectors(job.options.excludeTags, 'excludeTags');
     const file: SourceFile = {

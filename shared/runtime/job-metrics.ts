@@ -1,6 +1,6 @@
 // Records one attempt at one job in every metric that covers it.
 import type { Delivery } from '../bus/bus.ts';
-import type { Job, OcrPage, RecordHead } from '../contract/jobs.ts';
+import type { Job, OcrPage, RecordReport } from '../contract/jobs.ts';
 import { PII_ENTITIES } from '../contract/options.ts';
 import type { QueueName } from '../contract/services.ts';
 import {
@@ -41,7 +41,7 @@ export class JobMetrics {
   recordReply(job: Job, reply: unknown): void {
     if (job.kind === 'ocr') this.#emptyPage = (reply as Partial<OcrPage> | undefined)?.lines?.length === 0;
     if (job.kind !== 'redact') return;
-    const counts = (reply as Partial<RecordHead> | undefined)?.metadata?.piiRedactions;
+    const counts = (reply as Partial<RecordReport> | undefined)?.metadata?.piiRedactions;
     if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) return;
     for (const entity of PII_ENTITIES) {
       const count = counts[entity];

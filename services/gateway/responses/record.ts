@@ -1,6 +1,6 @@
 // Builds the success response around the JSON text of the record, without parsing the text, because it may have tens of megabytes.
 import { ParseError } from '#shared/contract/errors.ts';
-import type { DocumentMetadata, RecordHead } from '#shared/contract/jobs.ts';
+import type { DocumentMetadata, RecordReport } from '#shared/contract/jobs.ts';
 
 /** Metadata that only the gateway knows. It overrides metadata of the same name from the document. */
 interface GatewayMetadata {
@@ -38,10 +38,13 @@ const notARecord = (): ParseError => new ParseError('BAD_GATEWAY', 'Bad Gateway:
  * @param fields JSON text of one object, without whitespace around it, in chunks
  * @throws ParseError BAD_GATEWAY if `fields` does not start and end as an object
  */
-export async function* writeRecord(fields: AsyncIterable<Uint8Array>, head: RecordHead): AsyncGenerator<Uint8Array> {
-  const warning = head.warnings.length === 0 ? undefined : head.warnings.join(' ');
+export async function* writeRecord(
+  fields: AsyncIterable<Uint8Array>,
+  report: RecordReport,
+): AsyncGenerator<Uint8Array> {
+  const warning = report.warnings.length === 0 ? undefined : report.warnings.join(' ');
   // JSON.stringify omits undefined members. The opening brace is cut off, because these members continue the record's object.
-  const tail = `${JSON.stringify({ warning, metadata: head.metadata }).slice(1)}}`;
+  const tail = `${JSON.stringify({ warning, metadata: report.metadata }).slice(1)}}`;
   let opened = false;
   let hasMembers = false;
   // The last byte so far. It may be the record's closing brace, and the tail must come before that brace.

@@ -69,17 +69,17 @@ test('runs convert, redact and enrich in this order with the options of each, an
   reset((job, bytes) => {
     if (job.kind === 'convert')
       return {
-        head: { metadata: { title: 'T', numPages: 3 }, warnings: ['one'] },
+        report: { metadata: { title: 'T', numPages: 3 }, warnings: ['one'] },
         fields: JSON.stringify({ markdown: 'x'.repeat(400_000) }),
       };
     if (job.kind === 'redact')
       return {
-        head: { metadata: { ...job.metadata, piiRedactions: { EMAIL: 1 } }, warnings: job.warnings },
+        report: { metadata: { ...job.metadata, piiRedactions: { EMAIL: 1 } }, warnings: job.warnings },
         fields: bytes,
       };
     if (job.kind === 'enrich')
       return {
-        head: { metadata: job.metadata, warnings: [...job.warnings, 'two'] },
+        report: { metadata: job.metadata, warnings: [...job.warnings, 'two'] },
         fields: '{"summary":"S","json":{"a":1}}',
       };
     throw new Error(job.kind);
@@ -112,7 +112,10 @@ test('runs convert, redact and enrich in this order with the options of each, an
 });
 
 test('streams a large record, and requests only the needed fields from the converter', async () => {
-  reset(() => ({ head: { metadata: {}, warnings: [] }, fields: JSON.stringify({ markdown: 'ü'.repeat(5_000_000) }) }));
+  reset(() => ({
+    report: { metadata: {}, warnings: [] },
+    fields: JSON.stringify({ markdown: 'ü'.repeat(5_000_000) }),
+  }));
   const data = successData(
     await parse(gateway, { file: big, fileName: 'a.html', options: { parsers: [{ type: 'pdf', pages: true }] } }),
   );
@@ -124,7 +127,10 @@ test('streams a large record, and requests only the needed fields from the conve
 
 test('keeps jobs and payloads of zero data retention in memory, with the options before or after the file', async () => {
   for (const fileFirst of [false, true]) {
-    reset(() => ({ head: { metadata: {}, warnings: [] }, fields: JSON.stringify({ markdown: 'y'.repeat(400_000) }) }));
+    reset(() => ({
+      report: { metadata: {}, warnings: [] },
+      fields: JSON.stringify({ markdown: 'y'.repeat(400_000) }),
+    }));
     const volatile: boolean[] = [];
     const put = gateway.transport.payloads.put;
     gateway.transport.payloads.put = (source, options) => {
@@ -190,7 +196,7 @@ test('concurrency: one request runs, one waits and reports its wait, one is reje
   const release = Promise.withResolvers<void>();
   reset(async () => {
     await release.promise;
-    return { head: { metadata: {}, warnings: [] }, fields: '{}' };
+    return { report: { metadata: {}, warnings: [] }, fields: '{}' };
   });
   const key = await gateway.makeKey({ concurrency: 1, queue: 1, team: 'queued' });
   const clock = useFakeClock(t);

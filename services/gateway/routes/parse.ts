@@ -200,8 +200,8 @@ async function convert(
   return record;
 }
 
-function costOf({ format, options }: Upload, { head }: ParsedRecord): number {
-  const { numPages } = head.metadata;
+function costOf({ format, options }: Upload, { report }: ParsedRecord): number {
+  const { numPages } = report.metadata;
   const pdfPages = format.service === 'pdf' && typeof numPages === 'number' ? numPages : undefined;
   return parseCost({ pdfPages, json: options.json !== undefined });
 }
@@ -211,11 +211,11 @@ async function buildResponse(
   { transport }: ParseDependencies,
   { context, facts }: ParseRequest,
   upload: Upload,
-  { head, fields, fileName }: ParsedRecord,
+  { report, fields, fileName }: ParsedRecord,
   creditsUsed: number,
   deadline: number,
 ): Promise<BufferedBody> {
-  const metadata = buildMetadata(head.metadata, {
+  const metadata = buildMetadata(report.metadata, {
     fileName,
     contentType: upload.format.contentType,
     creditsUsed,
@@ -224,7 +224,7 @@ async function buildResponse(
   });
   const onTimeout = (): Error => timeoutError(transport.bus);
   const json = await withDeadline(openPayload(transport.payloads, fields, { until: deadline }), deadline, onTimeout);
-  return withDeadline(bufferBody(writeRecord(json, { metadata, warnings: head.warnings })), deadline, onTimeout);
+  return withDeadline(bufferBody(writeRecord(json, { metadata, warnings: report.warnings })), deadline, onTimeout);
 }
 
 /** Charges the credits. If this takes longer than the deadline, the response is sent first and the charge continues. */

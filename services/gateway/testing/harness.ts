@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Delivery, JobAnswer, Transport } from '#shared/bus/bus.ts';
 import { createMemoryTransport } from '#shared/bus/memory.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { Job, JobOutcome, RecordHead } from '#shared/contract/jobs.ts';
+import type { Job, JobOutcome, RecordReport } from '#shared/contract/jobs.ts';
 import { QUEUE_NAMES, type QueueName } from '#shared/contract/services.ts';
 import { type Config, readConfig } from '#shared/runtime/config.ts';
 import type { AnswerHeader, JobHeader } from '#shared/runtime/dispatch.ts';
@@ -20,7 +20,7 @@ const CONVERTER_CONCURRENCY = 8;
 
 /** What a converter returns for a job. */
 interface Converted {
-  head: RecordHead;
+  report: RecordReport;
   /** JSON text of `RecordFields`. */
   fields: string | Uint8Array;
 }
@@ -31,8 +31,8 @@ export const echo: Converter = (job, bytes) => {
   const metadata =
     job.kind === 'convert' ? { title: job.fileName, job: JSON.stringify(job) } : 'metadata' in job ? job.metadata : {};
   const warnings = 'warnings' in job ? job.warnings : [];
-  if (job.kind !== 'convert') return { head: { metadata, warnings }, fields: bytes };
-  return { head: { metadata, warnings: [] }, fields: JSON.stringify({ markdown: `${bytes.byteLength} bytes` }) };
+  if (job.kind !== 'convert') return { report: { metadata, warnings }, fields: bytes };
+  return { report: { metadata, warnings: [] }, fields: JSON.stringify({ markdown: `${bytes.byteLength} bytes` }) };
 };
 
 export interface TestGateway {
@@ -118,11 +118,11 @@ async function serve(transport: Transport, queue: QueueName, converter: Converte
       });
       try {
         const bytes = await readPayload(transport.payloads, ref ? { ref } : { inline: delivery.message.body });
-        const { head, fields } = await converter(job, bytes, delivery);
+        const { report, fields } = await converter(job, bytes, delivery);
         const payload = await storeBytes(transport.payloads, Buffer.from(fields), { volatile: delivery.volatile });
         return 'ref' in payload
-          ? answer({ ok: true, reply: head }, {}, { ref: payload.ref })
-          : answer({ ok: true, reply: head }, { body: payload.inline });
+          ? answer({ ok: true, reply: report }, {}, { ref: payload.ref })
+          : answer({ ok: true, reply: report }, { body: payload.inline });
       } catch (error) {
         const known = error instanceof ParseError ? error : new ParseError('UNKNOWN_ERROR');
         return answer({ ok: false, error: known.toRecord() });
