@@ -4,7 +4,7 @@ import { BLOCK } from '#shared/document/elements.ts';
 import { readInline } from '#shared/document/source/markdown-inline.ts';
 import { type Range, readLines } from '#shared/document/source/markdown-lines.ts';
 
-export interface Paragraph {
+interface Paragraph {
   text: string;
   /** A heading or a list item names the topic of a paragraph, but is not a sentence to quote. */
   kind: 'heading' | 'item' | 'prose';

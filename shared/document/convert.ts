@@ -5,7 +5,7 @@ import { renderRecord } from './render.ts';
 import { checkSelectors } from './selectors.ts';
 
 /** Converts one file. @throws ParseError if the file is at fault */
-export type Converter = (file: SourceFile, options: RenderOptions, context: JobContext) => Promise<ConvertedDocument>;
+type Converter = (file: SourceFile, options: RenderOptions, context: JobContext) => Promise<ConvertedDocument>;
 
 /** The job handler of a converter service: the reply is the report of the record, and the payload is the fields as JSON. */
 export function conversionHandler(convert: Converter): JobHandler<ConvertJob> {

@@ -10,7 +10,7 @@ import {
 import type { ConverterName } from '../contract/services.ts';
 import { byteOrderMark, decodeText, utf16ByNulls } from './charset.ts';
 
-export interface DetectInput {
+interface DetectInput {
   /** The first bytes of the file, up to 8192. */
   head: Uint8Array;
   fileName: string;

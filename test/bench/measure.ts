@@ -2,7 +2,7 @@
 import type { Input } from './inputs.ts';
 import type { Subject } from './subject.ts';
 
-export interface Cost {
+interface Cost {
   /** CPU ms per request, median of the rounds. */
   cpuMs: number;
   /** Inputs that the subject did not read. Their cost is included. */

@@ -108,7 +108,7 @@ async function make(extension: Extension, content: Content): Promise<Uint8Array 
   }
 }
 
-export interface Sample {
+interface Sample {
   extension: Extension;
   fileName: string;
   bytes: Buffer;

@@ -4,7 +4,7 @@ const LENGTH_BYTES = 4;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-export interface Frame {
+interface Frame {
   header: unknown;
   body: Uint8Array;
 }

@@ -53,7 +53,7 @@ function show(font: string, lines: readonly string[], codes: (letter: string) =>
   return `BT /${font} ${at.size} Tf ${text.join('\n')} ET`;
 }
 
-export interface Place {
+interface Place {
   x: number;
   y: number;
   size: number;

@@ -3,7 +3,7 @@ import { deflateSync } from 'node:zlib';
 import { HEAD, packageOf } from './ooxml.ts';
 import { type ZipEntry, zip } from './zip.ts';
 
-export interface Hostile {
+interface Hostile {
   what: string;
   fileName: string;
   /** Made when it is its turn: some are large. */

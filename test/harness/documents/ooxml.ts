@@ -77,7 +77,7 @@ export function docx(content: Content, { macros = false } = {}): Buffer {
   );
 }
 
-export const columnName = (index: number) => String.fromCharCode(65 + index);
+const columnName = (index: number) => String.fromCharCode(65 + index);
 
 /** An .xlsx, or an .xlsm with `macros`: one sheet named `sheet` with title, paragraphs and table as rows. Digits become numbers. */
 export function xlsx(content: Content, { macros = false, sheet = 'Boats' } = {}): Buffer {

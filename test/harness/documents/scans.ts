@@ -2,7 +2,7 @@
 import { PDFDocument, PDFName, StandardFonts } from 'pdf-lib';
 import { openPageSource } from '#services/pdf/source/open-page-source.ts';
 
-export interface ScanOptions {
+interface ScanOptions {
   /** Printed lines of a page, and the resolution that it is scanned at. */
   lines: number;
   dpi: number;

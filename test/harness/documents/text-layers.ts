@@ -3,7 +3,7 @@ import { degrees, PDFDocument, type PDFFont, PDFName, type PDFPage, rgb, Standar
 import { openPageSource } from '#services/pdf/source/open-page-source.ts';
 import { inNamelessTrueType, inType3, outlined } from './glyphs.ts';
 
-export interface TextLayerPage {
+interface TextLayerPage {
   name: string;
   /** Where the words come from; null where the page says nothing. */
   source: 'native_text' | 'layout_ocr' | null;
@@ -16,7 +16,7 @@ export interface TextLayerPage {
   draw(pen: Pen, page: PDFPage): Promise<void> | void;
 }
 
-export interface Pen {
+interface Pen {
   document: PDFDocument;
   font: PDFFont;
 }
