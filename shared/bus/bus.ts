@@ -53,8 +53,8 @@ export interface QueueDepth {
   /** Jobs that wait for a worker. */
   pending: number;
   /**
-   * Jobs delivered to a worker and not yet acknowledged. On NATS, this includes a job that a worker without a free slot
-   * returned, until the next worker pulls it.
+   * Jobs delivered to a worker and not yet acknowledged. On NATS, a job that a worker returned because it had no free slot
+   * also counts, until it is delivered again.
    */
   running: number;
   /** Age of the oldest waiting job in milliseconds; 0 if no job waits. */

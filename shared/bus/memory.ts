@@ -5,7 +5,7 @@ import { createMemorySharedState } from './memory/shared-state.ts';
 import { createMemoryBus } from './memory/work-queue.ts';
 
 interface MemoryTransportOptions {
-  /** The folder for the private folder with large payloads. Default: the temporary folder of the system. */
+  /** The parent of the private folder in which large payloads are stored. Default: the temporary folder of the system. */
   folder?: string;
   /** Maximum size of all volatile payloads together, in bytes. Default: TRANSPORT_LIMITS. */
   volatileBytes?: number;

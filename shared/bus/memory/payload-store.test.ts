@@ -1,4 +1,4 @@
-// Tests when the memory payload store uses files, and which folders it removes at its start.
+// Tests when the memory payload store uses files, and which folders it removes when it starts.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -39,7 +39,7 @@ it('stores a durable payload in a file only if it does not fit into memory, and 
   await rm(folder, { recursive: true });
 });
 
-it('removes the folders of exited processes at its start, and no other folders', async () => {
+it('removes the folders of exited processes when it starts, and no other folders', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bus-test-'));
   const running = createMemoryTransport({ folder });
   await running.payloads.put(inChunks(randomBytes(TRANSPORT_LIMITS.memoryPayloadBytes + 1)), { volatile: false });

@@ -99,7 +99,7 @@ class MemoryPayloadStore implements PayloadStore {
     if (payload) await this.#free(payload);
   }
 
-  /** Counts bytes that are to be kept in memory. Returns false if they do not fit. */
+  /** Reserves memory for `bytes`. Returns false if they do not fit. */
   #reserve(bytes: number, { volatile }: PutOptions): boolean {
     if (volatile) {
       if (this.#volatileBytes + bytes > this.#maxVolatileBytes) return false;
@@ -158,7 +158,7 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Removes the folders that killed processes of this host left behind. */
+/** Removes the folders of processes of this host that were killed before they could remove them. */
 function removeStaleFolders(parent: string): void {
   let names: string[];
   try {

@@ -211,7 +211,7 @@ function mostFreeSlots(workers: Set<Worker>): Worker | undefined {
   return best;
 }
 
-/** Returns what a receiver on the NATS bus would get. `undefined` becomes `null`. */
+/** Copies a value through JSON, as the NATS bus does. `undefined` becomes `null`. */
 function jsonCopy(value: unknown): unknown {
   return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
 }

@@ -18,7 +18,7 @@ const NOTICE_TIMEOUT_MS = 2_000;
 const NOTICE_RETRY_MS = 100;
 const WORKING = encodeFrame({ kind: 'working' } satisfies WorkerNotice);
 
-/** The byte that the requester replied to a notice (the number of the attempt, or 1), or why there is no such byte. */
+/** The requester's reply to a notice: one byte (the number of the attempt, or 1), or the reason why there is no byte. */
 type NoticeReply = number | 'not wanted' | 'no requester' | 'timeout';
 
 export interface Attempt {
@@ -109,14 +109,14 @@ function startHeartbeat(connection: BusConnection, { delivery, envelope, control
     clearTimeout(deadline);
   };
   const beat = async (): Promise<void> => {
-    // A handler that never ends must not keep a closed process running.
+    // Otherwise a handler that never ends would keep the process running after the connection is closed.
     if (connection.closed()) return stop();
     if (!connection.ready()) return;
     delivery.inProgress();
     const reply = await notifyRequester(connection, envelope.reply, WORKING);
     if (reply === 'not wanted') controller.abort(new Error('the requester no longer waits'));
     requesterMissingSince = reply === 'no requester' ? (requesterMissingSince ?? Date.now()) : undefined;
-    // The requester may have lost its connection, so wait for its reconnect as long as for sending an answer.
+    // The requester may be reconnecting. Wait for it as long as `sendResult` does.
     if (requesterMissingSince !== undefined && Date.now() - requesterMissingSince >= TRANSPORT_LIMITS.answerRetryMs)
       controller.abort(new Error('the requester is disconnected'));
   };

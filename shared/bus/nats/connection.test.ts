@@ -1,4 +1,4 @@
-// Tests what a process does when it connects to a NATS server, and how the NATS bus stores and checks its messages.
+// Tests how a process connects to a NATS server, and how the NATS bus stores and checks its messages.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -24,8 +24,8 @@ describe('a process on the NATS bus', { skip: skipReason('nats') }, () => {
   after(() => server.stop());
   const connectAs = (name: string): Promise<Transport> => connectNats({ url: server.url, name });
 
-  it('counts the workers of a queue right after it connects, and not those that have closed', async (t) => {
-    // No periodic announcement is sent and none expires, so only the messages of connecting and closing are left.
+  it('counts the running workers of a queue right after it connects, but no closed workers', async (t) => {
+    // With mocked timers, no periodic announcement is sent and none expires. Only those at connect and close are sent.
     t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
     const first = await connectAs('worker');
     const queue = newQueue();
@@ -58,7 +58,7 @@ describe('a process on the NATS bus', { skip: skipReason('nats') }, () => {
     await own.stop();
   });
 
-  it('does not start if the messages of the server are too small, and names max_payload in the error', async () => {
+  it('does not start if max_payload of the server is too small, and names max_payload in the error', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'nats-small-'));
     const config = join(folder, 'nats.conf');
     await writeFile(config, 'max_payload: 65536\n');
@@ -68,7 +68,7 @@ describe('a process on the NATS bus', { skip: skipReason('nats') }, () => {
     await rm(folder, { recursive: true });
   });
 
-  it('stores payloads in the layout that any Object Store client can read', async () => {
+  it('stores payloads in a layout that any Object Store client can read', async () => {
     const transport = await connectAs('layout-test');
     const connection = await connect({ servers: server.url });
     const bytes = randomBytes(2 * MiB + 17);

@@ -26,9 +26,9 @@ const FIRST_RECONNECT_MS = 100;
 const MAX_RECONNECT_MS = 2_000;
 /** Timeout of one JetStream API request. */
 const API_TIMEOUT_MS = 3_000;
-/** How often the log repeats that the first connect still waits for the server. */
+/** Interval of the log message that the first connection attempt still waits for the server. */
 const WAITING_LOG_MS = 5_000;
-/** How long `close` waits for the server to receive what was published before. */
+/** How long `close` waits until the server has received all published messages. */
 const FLUSH_TIMEOUT_MS = 1_000;
 const NO_LOG: BusLog = { info() {}, warn() {} };
 
@@ -160,7 +160,7 @@ export class BusConnection {
 
   async close(): Promise<void> {
     if (this.nats.isClosed()) return;
-    // Answers and acknowledgements may have been published just before.
+    // Send the answers and acknowledgements that were published just before.
     if (this.#connected)
       await Promise.race([
         this.nats.flush().catch(() => undefined),
@@ -199,7 +199,7 @@ export class BusConnection {
         this.#wakeWaiters(true);
         return;
       } catch (err) {
-        // A server before 2.10 returns an error to one of two processes that create the same stream at the same time.
+        // If two processes create the same stream at the same time, a server older than 2.10 returns an error to one of them.
         if (attempt > 1) this.log.warn({ err, attempt }, 'the streams could not be created; trying again');
         await sleep(Math.min(100 * attempt, MAX_RECONNECT_MS));
       }

@@ -1,4 +1,4 @@
-// Stores events on a JetStream stream; the message id lets the server store each event once, even if it is published again.
+// Stores events on a JetStream stream, with a message id so that a retry does not store an event twice.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';

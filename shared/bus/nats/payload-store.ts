@@ -1,4 +1,4 @@
-// Implements PayloadStore on NATS Object Store buckets, without `get` of the package, which has no backpressure and loads the entire payload into memory.
+// Implements PayloadStore on NATS Object Store buckets, without `get` of the package, which has no backpressure.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headers, type MsgHdrs, nuid } from '@nats-io/nats-core';
@@ -66,7 +66,11 @@ class NatsPayloadStore implements PayloadStore {
   async get(ref: PayloadRef, { until = 0 }: { until?: number } = {}): Promise<AsyncIterable<Uint8Array>> {
     const [name = ''] = ref.id.split('.');
     const bucket = this.#buckets[durabilityOf(ref)];
-    const info = await this.#retryUntil(until, () => bucket.info(name), 'the payload could not be looked up');
+    const info = await this.#retryUntil(
+      until,
+      () => bucket.info(name),
+      'the metadata of the payload could not be read',
+    );
     if (!info || info.deleted)
       throw new PayloadMissingError('the payload does not exist: it was deleted or reached its maximum age');
     return this.#read(info, until);
@@ -109,7 +113,10 @@ class NatsPayloadStore implements PayloadStore {
       }
   }
 
-  /** Requests the next chunk while the caller uses the current one. Checks the digest at the end. */
+  /**
+   * Requests the next chunk while the caller uses the current one. Checks the digest at the end. `get` of the package would
+   * load the entire payload into memory if the reader is slow.
+   */
   async *#read(info: ObjectInfo, until: number): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256');
     const stream = payloadStream(info.bucket);
@@ -159,7 +166,7 @@ async function publish(
   }
 }
 
-/** Splits a stream into chunks of equal size. One buffer is enough, because each chunk is acknowledged before the next one. */
+/** Splits a stream into chunks of equal size. One buffer is enough, because each chunk is acknowledged before the next one is filled. */
 class ChunkWriter {
   readonly #connection: BusConnection;
   readonly #subject: string;

@@ -46,7 +46,7 @@ export class PendingRequest {
   readonly #timer: NodeJS.Timeout;
   /** How long the request may take. */
   readonly #timeoutMs: number;
-  /** The number of the attempt, by delivery. */
+  /** Attempt numbers by delivery id. */
   readonly #attempts = new Map<string, number>();
   /** When a worker last sent a notice, in epoch milliseconds; 0 before the first notice. */
   #lastNoticeAt = 0;
@@ -115,7 +115,7 @@ export class PendingRequest {
     this.#promise.reject(error);
   }
 
-  /** After a reconnect: publishes a volatile job again, because a server that restarted has lost its memory streams. */
+  /** Publishes a volatile job again after a reconnect, because the server may have restarted and lost its memory streams. */
   republish(): void {
     if (this.#durability === 'durable') return;
     const reconnectedAt = Date.now();
@@ -176,8 +176,8 @@ export class PendingRequest {
     this.#connection.nats.publish(cancelSubject(this.#queue), this.#reply);
     if (this.#sequence === undefined) return;
     this.#connection.manager.streams.deleteMessage(JOB_STREAMS[this.#durability], this.#sequence, false).catch(() => {
-      // The job is already done, or the server is unavailable. Then a worker that starts the job later gets the reply
-      // `NOT_WANTED`, or the job reaches its maximum age.
+      // The job is already done, or the server is unavailable. In the second case, a worker that starts the job later gets
+      // the reply `NOT_WANTED`, or the server deletes the job at its maximum age.
     });
   }
 }

@@ -22,8 +22,8 @@ export function readEnvelope(header: unknown): JobEnvelope {
 /**
  * The header of a frame that a worker sends to a requester as a NATS request. The requester replies with one byte:
  * `NOT_WANTED` if it no longer waits for the job, else the number of the attempt (`start`) or 1 (other notices).
- * The requester counts attempts, because the server's delivery count includes deliveries that a worker without a free
- * slot returned.
+ * The requester counts the attempts itself. The server's delivery count can be too high: it includes deliveries that a
+ * worker returned because it had no free slot.
  */
 export type WorkerNotice =
   /** The worker wants to start the job. `delivery` identifies the delivery, so that a repeated notice counts once. */

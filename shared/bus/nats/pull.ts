@@ -6,12 +6,12 @@ import { JetStreamDelivery } from './delivery.ts';
 /** `no answer`: the server did not answer in time, so the consumer may not exist. */
 type PullResult = JetStreamDelivery | 'no message' | 'no answer';
 
-/** How much longer than the pull request the client waits for the server's answer. */
+/** How long the client still waits for the server's answer after the pull request has expired. */
 const GRACE_MS = 1_000;
 
 /**
  * Requests one message and waits up to `waitMs` for it. With `waitMs` 0, the server answers at once.
- * A pull request cannot be withdrawn safely: a server before 2.10 may still deliver a message to it, and redelivers this
+ * A pull request cannot be withdrawn safely: a server older than 2.10 may still deliver a message to it, and redelivers this
  * message only after the ack timeout.
  * @throws RequestError if the connection is closed or JetStream is not running
  */
@@ -26,8 +26,8 @@ export async function pullOne(
     const message = await connection.nats.request(
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
       JSON.stringify(request),
-      // With the shared inbox, the client would look for the request by the subject of the answer. A delivery has the
-      // subject of its stream.
+      // `noMux` gives this request an inbox subscription of its own. The shared inbox finds a request by the subject of the
+      // answer, but a delivery keeps the subject on which the job was published.
       { noMux: true, timeout: waitMs + GRACE_MS },
     );
     // A status, such as 404 (no messages) or 408 (request timeout), means that there is no message.

@@ -14,52 +14,58 @@ import { connectNats } from '../nats.ts';
 import { createGate, inMs, job, lateDeadline, newQueue, until } from '../testing/jobs.ts';
 import { inChunks, MiB, readAll } from '../testing/payloads.ts';
 
-describe('the NATS bus whose server is killed', { skip: skipReason('nats') }, () => {
-  it('answers running, waiting and new requests and keeps durable data after the server is back', async () => {
+describe('the NATS bus when its server is killed', { skip: skipReason('nats') }, () => {
+  it('answers running, waiting and new requests and keeps durable data after the server restarts', async () => {
     const storeDir = await mkdtemp(join(tmpdir(), 'nats-restart-'));
     let server = await startNatsServer({ storeDir });
-    const near = await connectNats({ url: server.url, name: 'restart-near' });
-    const far = await connectNats({ url: server.url, name: 'restart-far' });
+    const requester = await connectNats({ url: server.url, name: 'restart-requester' });
+    const worker = await connectNats({ url: server.url, name: 'restart-worker' });
     const queue = newQueue();
     const gate = createGate();
     const bytes = randomBytes(2 * MiB);
     try {
-      const consumer = await far.bus.serve(queue, { concurrency: 2, handler: gate.handler });
-      await until(() => near.bus.workers(queue) === 1, 'near sees the worker');
-      const payload = await near.payloads.put(inChunks(bytes), { volatile: false });
-      await near.state.update('credits', () => ({ next: 7, result: 0 }), {
+      const consumer = await worker.bus.serve(queue, { concurrency: 2, handler: gate.handler });
+      await until(() => requester.bus.workers(queue) === 1, 'the requester counts the worker');
+      const payload = await requester.payloads.put(inChunks(bytes), { volatile: false });
+      await requester.state.update('credits', () => ({ next: 7, result: 0 }), {
         ttlMs: TRANSPORT_LIMITS.stateMemoryTtlMs * 2,
       });
-      const request = (volatile: boolean) => near.bus.request(queue, job(), { deadline: lateDeadline(), volatile });
+      const request = (volatile: boolean) =>
+        requester.bus.request(queue, job(), { deadline: lateDeadline(), volatile });
       const running = [request(false), request(true)];
       await until(() => gate.received.length === 2, 'both jobs run');
       const waiting = [request(false), request(true)];
-      await until(async () => (await near.bus.depth(queue)).pending === 2, 'two jobs wait');
+      await until(async () => (await requester.bus.depth(queue)).pending === 2, 'two jobs wait');
 
       await server.stop('SIGKILL');
-      await until(() => !near.bus.connected() && !far.bus.connected(), 'both notice the lost connection');
+      await until(
+        () => !requester.bus.connected() && !worker.bus.connected(),
+        'both clients detect the lost connection',
+      );
       const during = request(false);
-      await assert.rejects(near.bus.request(queue, job(), { deadline: inMs(300) }), { name: 'BusUnavailableError' });
-      const update = near.state.update('rate', () => ({ next: 1, result: 'written' }), { ttlMs: 60_000 });
+      await assert.rejects(requester.bus.request(queue, job(), { deadline: inMs(300) }), {
+        name: 'BusUnavailableError',
+      });
+      const update = requester.state.update('rate', () => ({ next: 1, result: 'written' }), { ttlMs: 60_000 });
       gate.open();
       server = await startNatsServer({ storeDir, port: server.port });
 
       for (const each of [...running, ...waiting, during]) assert.equal((await each).header, 'done');
       assert.equal(await update, 'written');
-      assert.equal(await far.state.get('credits'), 7);
-      assert.equal(Buffer.compare(await readAll(await far.payloads.get(payload)), bytes), 0);
-      await until(() => near.bus.workers(queue) === 1, 'near sees the worker again');
+      assert.equal(await worker.state.get('credits'), 7);
+      assert.equal(Buffer.compare(await readAll(await worker.payloads.get(payload)), bytes), 0);
+      await until(() => requester.bus.workers(queue) === 1, 'the requester counts the worker again');
       assert.equal((await request(true)).header, 'done');
       await consumer.drain();
     } finally {
       gate.open();
-      await Promise.all([near.close(), far.close()]);
+      await Promise.all([requester.close(), worker.close()]);
       await server.stop();
       await rm(storeDir, { recursive: true, force: true });
     }
   });
 
-  it('continues to read a payload when the server is back, and rejects at the given time if it is not', async () => {
+  it('continues to read a payload after the server restarts, and rejects at `until` if it does not restart', async () => {
     const storeDir = await mkdtemp(join(tmpdir(), 'nats-reading-'));
     let server = await startNatsServer({ storeDir });
     const transport = await connectNats({ url: server.url, name: 'reading' });
@@ -72,7 +78,7 @@ describe('the NATS bus whose server is killed', { skip: skipReason('nats') }, ()
       const rest = (async () => {
         for (let next = await reader.next(); !next.done; next = await reader.next()) chunks.push(next.value);
       })();
-      await until(() => !transport.bus.connected(), 'the lost connection is noticed');
+      await until(() => !transport.bus.connected(), 'the client detects the lost connection');
       server = await startNatsServer({ storeDir, port: server.port });
       await rest;
       assert.equal(Buffer.compare(Buffer.concat(chunks), bytes), 0);
@@ -91,7 +97,7 @@ describe('the NATS bus whose server is killed', { skip: skipReason('nats') }, ()
     await transport.events?.append('audit', { event: 'one' });
     await first.stop('SIGKILL');
     const appended = transport.events?.append('audit', { event: 'two' });
-    await until(() => !transport.bus.connected(), 'the lost connection is noticed');
+    await until(() => !transport.bus.connected(), 'the client detects the lost connection');
     // The second server has an empty store, so the stream must be created again.
     const second = await startNatsServer({ port: first.port });
     await appended;
@@ -107,7 +113,7 @@ describe('the NATS bus whose server is killed', { skip: skipReason('nats') }, ()
     const server = await startNatsServer();
     const { bus, state, close } = await connectNats({ url: server.url, name: 'unavailable' });
     await server.stop('SIGKILL');
-    await until(() => !bus.connected(), 'the lost connection is noticed');
+    await until(() => !bus.connected(), 'the client detects the lost connection');
     // Compares two timers of the same process: on a slow machine, both are late, but in the same order.
     let secondTimeoutPassed = false;
     const timer = setTimeout(() => {

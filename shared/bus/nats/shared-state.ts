@@ -12,7 +12,7 @@ interface StoredValue {
   value: unknown;
   /** Epoch milliseconds. */
   expires: number;
-  /** Identifies the update that wrote the value. An update can find its own write after a lost acknowledgement. */
+  /** Identifies the update that wrote the value. With it, an update recognizes its own write if the acknowledgement was lost. */
   writer: string;
 }
 
@@ -50,7 +50,8 @@ class NatsSharedState implements SharedState {
 
   update<T>(key: string, change: Change<T>, { ttlMs }: { ttlMs: number }): Promise<T> {
     const previous = this.#lastUpdates.get(key) ?? Promise.resolve();
-    // Counts from now, so that the timeouts of queued updates do not add up while the bus is unavailable.
+    // The timeout starts before the update waits for earlier ones. Otherwise the timeouts of queued updates would add up
+    // while the bus is unavailable.
     const until = Date.now() + TRANSPORT_LIMITS.stateRetryMs;
     const update = previous.then(() => this.#compareAndSet(key, change, ttlMs, until));
     const settled = update
@@ -98,7 +99,7 @@ class NatsSharedState implements SharedState {
     until = Date.now() + TRANSPORT_LIMITS.stateRetryMs,
   ): Promise<Entry> {
     for (let faults = 0; ; ) {
-      // A request on a lost connection would fail only at its own timeout.
+      // Without this check, a request on a lost connection would fail only at its own timeout.
       if (!(await this.#connection.whenReady(until))) throw new BusUnavailableError('the shared state is unavailable');
       try {
         return await this.#read(durability, key);

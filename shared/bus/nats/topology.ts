@@ -11,7 +11,7 @@ import {
 import { nanos } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 
-/** `durable` data is in files and is still there after a restart of the server. `volatile` data is only in memory. */
+/** `durable` data is stored in files, so a restarted server still has it. `volatile` data is only in memory. */
 export type Durability = 'durable' | 'volatile';
 type Names = Readonly<Record<Durability, string>>;
 
@@ -65,7 +65,7 @@ function streamConfigs(durability: Durability, { replicas, volatileBytes }: Stre
       max_age: nanos(TRANSPORT_LIMITS.jobTtlMs),
       duplicate_window: nanos(TRANSPORT_LIMITS.duplicateWindowMs),
     },
-    // The next two have the layout that the Object Store and KV clients create (NATS ADR-20 and ADR-8).
+    // The next two streams have the layout that the Object Store and KV clients create (NATS ADR-20 and ADR-8).
     {
       ...common,
       name: payloadStream(payloads),
@@ -121,7 +121,7 @@ async function ensureStream(manager: JetStreamManager, config: Config): Promise<
     await addOrUpdate(manager, config);
   } catch (error) {
     if (!isFull(error) || config.max_bytes === undefined) throw error;
-    // The server cannot reserve this much memory. Its own memory is then the limit.
+    // The server cannot reserve this much memory. Without `max_bytes`, only the server's own memory limit applies.
     const { max_bytes: _, ...unbounded } = config;
     await addOrUpdate(manager, unbounded);
   }
@@ -139,8 +139,8 @@ async function addOrUpdate(manager: JetStreamManager, config: Config): Promise<v
 
 /**
  * Creates the consumers of a queue, which have the name of the queue. The server redelivers without a limit (no
- * `max_deliver`). The requester counts the attempts, so a delivery that a worker without a free slot returned is not an
- * attempt.
+ * `max_deliver`), because the requester counts the attempts: a delivery that a worker returned because it had no free slot
+ * is not an attempt.
  */
 export async function ensureConsumers(manager: JetStreamManager, queue: string): Promise<void> {
   for (const durability of DURABILITIES)

@@ -79,7 +79,7 @@ class NatsBus implements Bus {
     });
     this.#pending.set(reply, request);
     void request.publish();
-    // An autoscaler reads the consumer's lag to start the first worker, so the consumer must exist before it.
+    // An autoscaler starts the first worker when the consumer has a lag, so the consumer must exist before any worker.
     this.#createConsumers(queue).catch(() => undefined);
     return request.answer;
   }

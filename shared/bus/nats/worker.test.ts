@@ -176,7 +176,7 @@ describe('workers and requesters on the NATS bus', { skip: skipReason('nats') },
     await transport.close();
   });
 
-  it('returns almost no delivery to the queue while durable and volatile jobs wait for one slot', async () => {
+  it('sends few naks while durable and volatile jobs wait for one slot', async () => {
     const transport = await connectAs('nak-test');
     const connection = await connect({ servers: server.url });
     const queue = newQueue();
@@ -197,7 +197,7 @@ describe('workers and requesters on the NATS bus', { skip: skipReason('nats') },
     await Promise.all(requests);
     await consumer.drain();
     await connection.flush();
-    // A worker that waited at both streams for each job would return about one delivery for each job.
+    // A worker that kept a pull request on both streams for each job would return about one delivery for each job.
     assert.ok(naks < count / 4, `${naks} of ${count} deliveries were returned`);
     await connection.close();
     await transport.close();

@@ -15,8 +15,8 @@ import type { WorkerRegistry } from './worker-registry.ts';
 /** How long a pull request waits on the server. `drain` waits for its end. */
 const PULL_WAIT_MS = 500;
 /**
- * How long to wait for the answer to a pull request with `no_wait`. The server does not answer it if the only waiting job
- * was deleted a moment ago.
+ * How long to wait for the answer to a pull request with `no_wait`. The server sends no answer if the only waiting job was
+ * deleted a moment ago.
  */
 const NO_WAIT_TIMEOUT_MS = 150;
 const RETRY_MS = 250;
@@ -98,7 +98,7 @@ class Worker {
 
   async drain(): Promise<void> {
     await this.#stopPulling();
-    // A pull request on a closed connection never ends, so `close` ends a drain.
+    // A pull request on a closed connection never ends, so `close` must end a running drain.
     await Promise.race([this.#settleAll(), this.#closed.promise]);
     this.#cancellations.unsubscribe();
   }
@@ -140,7 +140,7 @@ class Worker {
     }
   }
 
-  /** Resolves when a slot becomes free, a pull request ends, the connection is back, or the worker stops. */
+  /** Resolves when a slot becomes free, a pull request ends, the connection is ready again, or the worker stops. */
   #nextWake(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -172,8 +172,8 @@ class Worker {
   }
 
   /**
-   * Waits at both streams until something changes. Both streams may deliver a job while only one slot is free. The worker
-   * then returns the second job to its queue.
+   * Keeps a pull request on each stream and waits until `#wake` is called. Both streams may deliver a job while only one slot
+   * is free. The worker then returns the second job to its queue.
    */
   async #waitForJob(): Promise<void> {
     if (this.#stopped || this.#consumersMayBeMissing || this.#isFull()) return;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery, JobAnswer, JobMessage, ServeOptions } from '../bus.ts';
 
 const EMPTY = new Uint8Array();
-/** Long enough for any machine: a test that reaches it has failed. */
+/** Longer than a passing test needs, even on a slow machine. */
 const MAX_WAIT_MS = 60_000;
 
 export const newQueue = (): string => `q-${randomUUID().slice(0, 8)}`;
@@ -32,7 +32,7 @@ interface Gate {
   handler: ServeOptions['handler'];
   /** The deliveries that the handler received. */
   received: Delivery[];
-  /** Makes the handler answer with the header `done`, now and from now on. */
+  /** Makes the handler answer all current and later jobs with the header `done`. */
   open(): void;
 }
 

@@ -13,7 +13,7 @@ export function testContract(startBus: () => Promise<BusUnderTest>): void {
   let started: Peers | undefined;
   before(async () => {
     const bus = await startBus();
-    started = { bus, startBus, near: await bus.connect(), far: await bus.connect() };
+    started = { bus, startBus, requester: await bus.connect(), worker: await bus.connect() };
   });
   after(() => started?.bus.close());
   const peers = (): Peers => {

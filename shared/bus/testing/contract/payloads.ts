@@ -6,46 +6,46 @@ import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { type PayloadRef, StoreFullError } from '../../bus.ts';
 import { createGate, job, lateDeadline, newQueue, until } from '../jobs.ts';
 import { filesContaining, inChunks, MiB, readAll } from '../payloads.ts';
-import { type Peers, serveFar } from './peers.ts';
+import { type Peers, serveOnWorker } from './peers.ts';
 
 export function testPayloads(peers: () => Peers): void {
   for (const volatile of [false, true])
     for (const size of [0, 1, 5 * MiB, 20 * MiB])
       it(`returns a ${volatile ? 'volatile' : 'durable'} payload of ${size} bytes unchanged until it is deleted`, async () => {
-        const { near, far } = peers();
+        const { requester, worker } = peers();
         const bytes = randomBytes(size);
-        const ref = await near.payloads.put(inChunks(bytes), { volatile });
+        const ref = await requester.payloads.put(inChunks(bytes), { volatile });
         assert.equal(ref.size, size);
         assert.equal(ref.volatile, volatile);
         // A message carries the reference as JSON.
         const received = JSON.parse(JSON.stringify(ref)) as PayloadRef;
         for (const _read of [1, 2])
-          assert.equal(Buffer.compare(await readAll(await far.payloads.get(received)), bytes), 0);
-        await far.payloads.delete(received);
-        await near.payloads.delete(ref);
-        await assert.rejects(far.payloads.get(received), { name: 'PayloadMissingError' });
+          assert.equal(Buffer.compare(await readAll(await worker.payloads.get(received)), bytes), 0);
+        await worker.payloads.delete(received);
+        await requester.payloads.delete(ref);
+        await assert.rejects(worker.payloads.get(received), { name: 'PayloadMissingError' });
       });
 
-  it('stores a payload that comes as one large chunk', async () => {
-    const { near, far } = peers();
+  it('stores a payload that its source yields as one large chunk', async () => {
+    const { requester, worker } = peers();
     const bytes = randomBytes(3 * MiB + 1);
-    const ref = await near.payloads.put(inChunks(bytes, bytes.length), { volatile: false });
-    assert.equal(Buffer.compare(await readAll(await far.payloads.get(ref)), bytes), 0);
-    await near.payloads.delete(ref);
+    const ref = await requester.payloads.put(inChunks(bytes, bytes.length), { volatile: false });
+    assert.equal(Buffer.compare(await readAll(await worker.payloads.get(ref)), bytes), 0);
+    await requester.payloads.delete(ref);
   });
 
   it('allows a reader to stop before the end of the payload', async () => {
-    const { near, far } = peers();
-    const ref = await near.payloads.put(inChunks(randomBytes(3 * MiB)), { volatile: false });
-    for await (const chunk of await far.payloads.get(ref)) {
+    const { requester, worker } = peers();
+    const ref = await requester.payloads.put(inChunks(randomBytes(3 * MiB)), { volatile: false });
+    for await (const chunk of await worker.payloads.get(ref)) {
       assert.ok(chunk.length > 0);
       break;
     }
-    await near.payloads.delete(ref);
+    await requester.payloads.delete(ref);
   });
 
   it('rejects with the error of a failing source and deletes the chunks that are already stored', async () => {
-    const { bus, near } = peers();
+    const { bus, requester } = peers();
     const marker = randomBytes(32);
     const failure = new Error('the upload stalled');
     async function* failing(): AsyncGenerator<Uint8Array> {
@@ -53,7 +53,7 @@ export function testPayloads(peers: () => Peers): void {
       throw failure;
     }
     for (const volatile of [false, true])
-      await assert.rejects(near.payloads.put(failing(), { volatile }), (error) => error === failure);
+      await assert.rejects(requester.payloads.put(failing(), { volatile }), (error) => error === failure);
     await until(async () => (await filesContaining(bus.folder, marker)).length === 0, 'no file contains the chunks');
   });
 
@@ -77,44 +77,44 @@ export function testPayloads(peers: () => Peers): void {
   });
 
   it('rejects with PayloadMissingError for a payload that was never stored', async () => {
-    await assert.rejects(peers().near.payloads.get({ id: 'no.such', size: 1, volatile: false }), {
+    await assert.rejects(peers().requester.payloads.get({ id: 'no.such', size: 1, volatile: false }), {
       name: 'PayloadMissingError',
     });
   });
 
   it('writes no byte of a volatile payload or job to a disk', async () => {
-    const { bus, near } = peers();
+    const { bus, requester } = peers();
     const queue = newQueue();
     const marker = randomBytes(48);
     const body = Buffer.concat([randomBytes(1_000), marker, randomBytes(1_000)]);
     const gate = createGate();
-    const consumer = await serveFar(peers(), queue, {
+    const consumer = await serveOnWorker(peers(), queue, {
       concurrency: 1,
       handler: async (delivery) => ({ ...(await gate.handler(delivery)), body: delivery.message.body }),
     });
-    /** Stores a durable payload and waits until it is on the disk. Everything that was written before is then there too. */
+    /** Stores a durable payload and waits until it is on the disk. All earlier writes are then on the disk too. */
     const waitForDisk = async (): Promise<void> => {
       const durableMarker = randomBytes(48);
       const large = Buffer.concat([durableMarker, randomBytes(TRANSPORT_LIMITS.memoryPayloadBytes)]);
-      const ref = await near.payloads.put(inChunks(large), { volatile: false });
+      const ref = await requester.payloads.put(inChunks(large), { volatile: false });
       await until(
         async () => (await filesContaining(bus.folder, durableMarker)).length > 0,
         'the durable payload is on the disk',
       );
-      await near.payloads.delete(ref);
+      await requester.payloads.delete(ref);
     };
 
     const requests = [job(body), job(body)].map((message) =>
-      near.bus.request(queue, message, { deadline: lateDeadline(), volatile: true }),
+      requester.bus.request(queue, message, { deadline: lateDeadline(), volatile: true }),
     );
     const large = Buffer.concat([body, randomBytes(TRANSPORT_LIMITS.memoryPayloadBytes)]);
-    const ref = await near.payloads.put(inChunks(large), { volatile: true });
+    const ref = await requester.payloads.put(inChunks(large), { volatile: true });
     await until(() => gate.received.length === 1, 'one job runs and one waits');
     await waitForDisk();
     assert.deepEqual(await filesContaining(bus.folder, marker), []);
     gate.open();
     await Promise.all(requests);
-    await near.payloads.delete(ref);
+    await requester.payloads.delete(ref);
     await waitForDisk();
     assert.deepEqual(await filesContaining(bus.folder, marker), []);
     await consumer.drain();

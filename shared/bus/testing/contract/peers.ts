@@ -20,14 +20,18 @@ export interface Peers {
   /** Starts another bus of the same kind. */
   startBus(): Promise<BusUnderTest>;
   /** Sends requests. */
-  near: Transport;
+  requester: Transport;
   /** Serves queues. */
-  far: Transport;
+  worker: Transport;
 }
 
-/** Serves a queue on `far`. Resolves when `near` sees the worker. */
-export async function serveFar({ near, far }: Peers, queue: string, options: ServeOptions): Promise<Consumer> {
-  const consumer = await far.bus.serve(queue, options);
-  await until(() => near.bus.workers(queue) > 0, 'near sees the worker');
+/** Serves a queue on the worker. Resolves when the requester has received its announcement. */
+export async function serveOnWorker(
+  { requester, worker }: Peers,
+  queue: string,
+  options: ServeOptions,
+): Promise<Consumer> {
+  const consumer = await worker.bus.serve(queue, options);
+  await until(() => requester.bus.workers(queue) > 0, 'the requester counts the worker');
   return consumer;
 }

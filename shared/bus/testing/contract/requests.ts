@@ -1,19 +1,19 @@
-// Contract: each job runs in the order of the requests, in a free slot of a worker, and its request gets the answer.
+// Contract: jobs run in the order of their requests, each in a free slot of a worker, and each request gets its answer.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { answerOf, createGate, job, lateDeadline, newQueue, until } from '../jobs.ts';
-import { type Peers, serveFar } from './peers.ts';
+import { type Peers, serveOnWorker } from './peers.ts';
 
 const EMPTY = new Uint8Array();
 
 export function testRequests(peers: () => Peers): void {
   it('returns the header and the body of the handler for bodies up to the inline limit', async () => {
-    const { near } = peers();
+    const { requester } = peers();
     const queue = newQueue();
-    const consumer = await serveFar(peers(), queue, {
+    const consumer = await serveOnWorker(peers(), queue, {
       concurrency: 4,
       handler: async ({ message, attempt }) => ({
         header: { received: message.header, id: message.id, attempt },
@@ -25,7 +25,7 @@ export function testRequests(peers: () => Peers): void {
       for (const size of [0, 1, 4_097, TRANSPORT_LIMITS.inlinePayloadBytes]) {
         const message = job(randomBytes(size), header);
         let started = 0;
-        const answer = await near.bus.request(queue, message, {
+        const answer = await requester.bus.request(queue, message, {
           deadline: lateDeadline(),
           volatile,
           onStarted: () => void (started += 1),
@@ -38,12 +38,12 @@ export function testRequests(peers: () => Peers): void {
   });
 
   it('runs at most as many jobs at once as the worker has slots', async () => {
-    const { near } = peers();
+    const { requester } = peers();
     const queue = newQueue();
     let running = 0;
     let most = 0;
     const twoRun = Promise.withResolvers<void>();
-    const consumer = await serveFar(peers(), queue, {
+    const consumer = await serveOnWorker(peers(), queue, {
       concurrency: 2,
       async handler() {
         most = Math.max(most, ++running);
@@ -55,7 +55,7 @@ export function testRequests(peers: () => Peers): void {
       },
     });
     const requests = Array.from({ length: 20 }, (_, index) =>
-      near.bus.request(queue, job(), { deadline: lateDeadline(), volatile: index % 2 === 0 }),
+      requester.bus.request(queue, job(), { deadline: lateDeadline(), volatile: index % 2 === 0 }),
     );
     await Promise.all(requests);
     assert.equal(most, 2);
@@ -63,15 +63,15 @@ export function testRequests(peers: () => Peers): void {
   });
 
   it('delivers jobs in the order of their requests', async () => {
-    const { near, far } = peers();
+    const { requester, worker } = peers();
     const queue = newQueue();
     const numbers = Array.from({ length: 12 }, (_, index) => index);
     const requests = numbers.map((number) =>
-      near.bus.request(queue, job(EMPTY, { number }), { deadline: lateDeadline() }),
+      requester.bus.request(queue, job(EMPTY, { number }), { deadline: lateDeadline() }),
     );
-    await until(async () => (await near.bus.depth(queue)).pending === numbers.length, 'all jobs wait');
+    await until(async () => (await requester.bus.depth(queue)).pending === numbers.length, 'all jobs wait');
     const order: unknown[] = [];
-    const consumer = await far.bus.serve(queue, {
+    const consumer = await worker.bus.serve(queue, {
       concurrency: 1,
       async handler({ message }) {
         order.push(message.header);
@@ -86,16 +86,16 @@ export function testRequests(peers: () => Peers): void {
     await consumer.drain();
   });
 
-  it('gives durable and volatile jobs the same share of one slot when both kinds wait', async () => {
-    const { near, far } = peers();
+  it('runs durable and volatile jobs about equally often when both kinds wait for one slot', async () => {
+    const { requester, worker } = peers();
     const queue = newQueue();
     const count = 16;
     const requests = Array.from({ length: count }, (_, index) =>
-      near.bus.request(queue, job(), { deadline: lateDeadline(), volatile: index % 2 === 1 }),
+      requester.bus.request(queue, job(), { deadline: lateDeadline(), volatile: index % 2 === 1 }),
     );
-    await until(async () => (await near.bus.depth(queue)).pending === count, 'all jobs wait');
+    await until(async () => (await requester.bus.depth(queue)).pending === count, 'all jobs wait');
     const started: boolean[] = [];
-    const consumer = await far.bus.serve(queue, {
+    const consumer = await worker.bus.serve(queue, {
       concurrency: 1,
       async handler({ volatile }) {
         started.push(volatile);
@@ -112,46 +112,46 @@ export function testRequests(peers: () => Peers): void {
   });
 
   it('runs each job once and shares the jobs between two workers', async () => {
-    const { near, far } = peers();
+    const { requester, worker } = peers();
     const queue = newQueue();
     const count = 12;
     const runs: [string[], string[]] = [[], []];
     // Each handler waits until the other worker also runs a job. If one worker ran all jobs, no request would be answered.
-    let partner: PromiseWithResolvers<void> | undefined;
-    const meetPartner = async (): Promise<void> => {
-      if (partner) {
-        partner.resolve();
-        partner = undefined;
+    let waiting: PromiseWithResolvers<void> | undefined;
+    const waitForOtherWorker = async (): Promise<void> => {
+      if (waiting) {
+        waiting.resolve();
+        waiting = undefined;
       } else {
-        partner = Promise.withResolvers<void>();
-        await partner.promise;
+        waiting = Promise.withResolvers<void>();
+        await waiting.promise;
       }
     };
     const consumers = await Promise.all(
-      [near, far].map((transport, index) =>
+      [requester, worker].map((transport, index) =>
         transport.bus.serve(queue, {
           concurrency: 1,
           async handler({ message }) {
             runs[index]?.push(message.id);
-            await meetPartner();
+            await waitForOtherWorker();
             return answerOf(null);
           },
         }),
       ),
     );
-    await until(() => near.bus.workers(queue) === 2, 'near sees both workers');
+    await until(() => requester.bus.workers(queue) === 2, 'the requester counts both workers');
     const jobs = Array.from({ length: count }, () => job());
-    await Promise.all(jobs.map((each) => near.bus.request(queue, each, { deadline: lateDeadline() })));
+    await Promise.all(jobs.map((each) => requester.bus.request(queue, each, { deadline: lateDeadline() })));
     assert.deepEqual([...runs[0], ...runs[1]].sort(), jobs.map((each) => each.id).sort());
     assert.deepEqual([runs[0].length, runs[1].length], [count / 2, count / 2]);
     await Promise.all(consumers.map((consumer) => consumer.drain()));
   });
 
   it('redelivers a job after a failed attempt', async () => {
-    const { near } = peers();
+    const { requester } = peers();
     const queue = newQueue();
     const attempts: number[] = [];
-    const consumer = await serveFar(peers(), queue, {
+    const consumer = await serveOnWorker(peers(), queue, {
       concurrency: 1,
       async handler({ attempt }) {
         attempts.push(attempt);
@@ -159,17 +159,17 @@ export function testRequests(peers: () => Peers): void {
         return answerOf('third attempt');
       },
     });
-    const answer = await near.bus.request(queue, job(), { deadline: lateDeadline() });
+    const answer = await requester.bus.request(queue, job(), { deadline: lateDeadline() });
     assert.equal(answer.header, 'third attempt');
     assert.deepEqual(attempts, [1, 2, 3]);
     await consumer.drain();
   });
 
   it('rejects with AbandonedError as soon as the last allowed attempt fails', async () => {
-    const { near } = peers();
+    const { requester } = peers();
     const queue = newQueue();
     let attempts = 0;
-    const consumer = await serveFar(peers(), queue, {
+    const consumer = await serveOnWorker(peers(), queue, {
       concurrency: 2,
       async handler() {
         attempts += 1;
@@ -177,43 +177,43 @@ export function testRequests(peers: () => Peers): void {
       },
     });
     for (const volatile of [false, true])
-      await assert.rejects(near.bus.request(queue, job(), { deadline: lateDeadline(), volatile }), {
+      await assert.rejects(requester.bus.request(queue, job(), { deadline: lateDeadline(), volatile }), {
         name: 'AbandonedError',
       });
     assert.equal(attempts, 2 * TRANSPORT_LIMITS.maxDeliveries);
     await until(async () => {
-      const { pending, running } = await near.bus.depth(queue);
+      const { pending, running } = await requester.bus.depth(queue);
       return pending === 0 && running === 0;
     }, 'the queue is empty');
     await consumer.drain();
   });
 
   it('delivers a job that waited for the first worker of its queue', async () => {
-    const { near, far } = peers();
+    const { requester, worker } = peers();
     const queue = newQueue();
-    const request = near.bus.request(queue, job(), { deadline: lateDeadline() });
-    await until(async () => (await near.bus.depth(queue)).pending === 1, 'the job waits');
-    const consumer = await far.bus.serve(queue, { concurrency: 1, handler: async () => answerOf('first worker') });
+    const request = requester.bus.request(queue, job(), { deadline: lateDeadline() });
+    await until(async () => (await requester.bus.depth(queue)).pending === 1, 'the job waits');
+    const consumer = await worker.bus.serve(queue, { concurrency: 1, handler: async () => answerOf('first worker') });
     assert.equal((await request).header, 'first worker');
     await consumer.drain();
   });
 
   it('drain removes the worker from the count, finishes the running job and accepts no new job', async () => {
-    const { near } = peers();
+    const { requester } = peers();
     const queue = newQueue();
     const gate = createGate();
-    const consumer = await serveFar(peers(), queue, { concurrency: 1, handler: gate.handler });
-    const running = near.bus.request(queue, job(), { deadline: lateDeadline() });
+    const consumer = await serveOnWorker(peers(), queue, { concurrency: 1, handler: gate.handler });
+    const running = requester.bus.request(queue, job(), { deadline: lateDeadline() });
     await until(() => gate.received.length === 1, 'the job runs');
     const drained = consumer.drain();
-    await until(() => near.bus.workers(queue) === 0, 'the worker is not counted');
-    const later = near.bus.request(queue, job(), { deadline: lateDeadline() });
-    await until(async () => (await near.bus.depth(queue)).pending === 1, 'the new job waits');
+    await until(() => requester.bus.workers(queue) === 0, 'the worker is not counted');
+    const later = requester.bus.request(queue, job(), { deadline: lateDeadline() });
+    await until(async () => (await requester.bus.depth(queue)).pending === 1, 'the new job waits');
     gate.open();
     await drained;
     assert.equal((await running).header, 'done');
     assert.equal(gate.received.length, 1);
-    const next = await near.bus.serve(queue, { concurrency: 1, handler: async () => answerOf('second worker') });
+    const next = await requester.bus.serve(queue, { concurrency: 1, handler: async () => answerOf('second worker') });
     assert.equal((await later).header, 'second worker');
     await next.drain();
   });

@@ -1,4 +1,4 @@
-// Contract: shared state loses no concurrent update, and its values expire.
+// Contract: shared state applies every concurrent update, and its values expire.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { it } from 'node:test';
@@ -11,8 +11,8 @@ export function testSharedState(peers: () => Peers): void {
     return { next, result: next };
   };
 
-  it('loses no update of eight processes that update one key', async () => {
-    const { bus, near } = peers();
+  it('applies every update when eight processes update one key', async () => {
+    const { bus, requester } = peers();
     const key = `counter:${randomUUID()}`;
     const writers = await Promise.all(Array.from({ length: 8 }, () => bus.connect()));
     const results = await Promise.all(
@@ -22,47 +22,47 @@ export function testSharedState(peers: () => Peers): void {
         return own;
       }),
     );
-    assert.equal(await near.state.get(key), 400);
+    assert.equal(await requester.state.get(key), 400);
     assert.equal(new Set(results.flat()).size, 400, 'each update has its own result');
   });
 
-  it('loses no update of one process that updates one key concurrently', async () => {
-    const { near, far } = peers();
+  it('applies every update when one process updates one key concurrently', async () => {
+    const { requester, worker } = peers();
     const key = `team/ü ${randomUUID()}`;
-    await Promise.all(Array.from({ length: 100 }, () => near.state.update(key, increment, { ttlMs: 60_000 })));
-    assert.equal(await far.state.get(key), 100);
-    assert.equal(await far.state.get(`${key}x`), undefined);
+    await Promise.all(Array.from({ length: 100 }, () => requester.state.update(key, increment, { ttlMs: 60_000 })));
+    assert.equal(await worker.state.get(key), 100);
+    assert.equal(await worker.state.get(`${key}x`), undefined);
   });
 
   for (const [name, ttlMs] of [
     ['short', 120],
     ['long', TRANSPORT_LIMITS.stateMemoryTtlMs + 1],
   ] as const)
-    it(`a value with a ${name} time to live expires after it`, async (t) => {
-      const { near, far } = peers();
+    it(`a value with a ${name} time to live expires when this time is over`, async (t) => {
+      const { requester, worker } = peers();
       const key = `ttl:${randomUUID()}`;
       t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
-      const result = await far.state.update(key, () => ({ next: { a: [1] }, result: 'written' }), { ttlMs });
+      const result = await worker.state.update(key, () => ({ next: { a: [1] }, result: 'written' }), { ttlMs });
       assert.equal(result, 'written');
       t.mock.timers.tick(ttlMs - 1);
-      assert.deepEqual(await near.state.get(key), { a: [1] });
+      assert.deepEqual(await requester.state.get(key), { a: [1] });
       t.mock.timers.tick(1);
-      assert.equal(await near.state.get(key), undefined);
-      assert.equal(await near.state.update(key, increment, { ttlMs }), 1, 'an update does not see the old value');
+      assert.equal(await requester.state.get(key), undefined);
+      assert.equal(await requester.state.update(key, increment, { ttlMs }), 1, 'an update does not see the old value');
     });
 
   it('an update can keep a value, delete it, and create it again', async () => {
-    const { near, far } = peers();
+    const { requester, worker } = peers();
     const key = `lease:${randomUUID()}`;
     const options = { ttlMs: 60_000 };
-    await near.state.update(key, () => ({ next: ['a'], result: null }), options);
-    const unchanged = await far.state.update(key, (current) => ({ next: current, result: current }), options);
+    await requester.state.update(key, () => ({ next: ['a'], result: null }), options);
+    const unchanged = await worker.state.update(key, (current) => ({ next: current, result: current }), options);
     assert.deepEqual(unchanged, ['a']);
-    await far.state.update(key, () => ({ next: undefined, result: null }), options);
-    assert.equal(await near.state.get(key), undefined);
-    await near.state.update(key, () => ({ next: undefined, result: null }), options);
-    assert.equal(await near.state.update(key, increment, options), 1);
-    assert.equal(await far.state.get(key), 1);
+    await worker.state.update(key, () => ({ next: undefined, result: null }), options);
+    assert.equal(await requester.state.get(key), undefined);
+    await requester.state.update(key, () => ({ next: undefined, result: null }), options);
+    assert.equal(await requester.state.update(key, increment, options), 1);
+    assert.equal(await worker.state.get(key), 1);
   });
 
   it('rejects with the error that the change function throws', async () => {
@@ -70,6 +70,6 @@ export function testSharedState(peers: () => Peers): void {
     const change = (): never => {
       throw failure;
     };
-    await assert.rejects(peers().near.state.update('k', change, { ttlMs: 1_000 }), (error) => error === failure);
+    await assert.rejects(peers().requester.state.update('k', change, { ttlMs: 1_000 }), (error) => error === failure);
   });
 }
