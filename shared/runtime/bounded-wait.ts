@@ -1,8 +1,8 @@
-// Limits how long a request waits for the bus, so that its response is not sent after the deadline and cleanup does not delay it.
+// Limits how long a request waits for the bus, so that neither the bus nor cleanup delays the response.
 
 const CLEANUP_MS = 200;
 
-/** Milliseconds that one step may take after the deadline of a request. The response is due 250 ms after the deadline; a connected bus needs a few. */
+/** Milliseconds that one bus operation may take after the deadline of a request. A connected bus needs a few; the response must be sent within 250 ms. */
 export const AFTER_DEADLINE_MS = 50;
 
 /** Resolves when `cleanup` settles or after `maxMs`; the cleanup itself continues. Never rejects. */

@@ -8,8 +8,8 @@ export interface LoggedCause {
 }
 
 /**
- * The parts of an error that may be logged: class, code and stack frames. The message is left out, because parsers quote
- * the document text they fail on.
+ * The parts of an error that may be logged: class, code and stack frames. The message is left out, because
+ * the error messages of parsers often quote the document.
  */
 export function describeCause(error: unknown, depth = 0): LoggedCause {
   if (!(error instanceof Error)) return { name: typeof error, frames: [] };

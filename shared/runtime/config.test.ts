@@ -44,7 +44,7 @@ test('conversionEnvironment passes only the variables of the service', () => {
 });
 
 for (const queue of QUEUE_NAMES)
-  test(`the table of services gives ${queue} only variables that the configuration declares`, () => {
+  test(`WORKER_SERVICES passes only declared environment variables to ${queue}`, () => {
     const declared = Object.keys(environmentSchema.shape);
     assert.deepEqual(
       WORKER_SERVICES[queue].variables.filter((name) => !declared.includes(name)),
@@ -52,7 +52,7 @@ for (const queue of QUEUE_NAMES)
     );
   });
 
-test('readConfig reads the concurrency of each service and multiplies the default by the cores', () => {
+test('readConfig reads the concurrency of each service and multiplies the default by the number of CPU cores', () => {
   const defaults = readConfig({}).concurrency;
   assert.equal(defaults.enrich, 4 * defaults.html);
   assert.deepEqual(Object.keys(defaults), QUEUE_NAMES);

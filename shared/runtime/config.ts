@@ -40,7 +40,7 @@ export const environmentSchema = z.object({
       'Port for /livez, /readyz and /metrics (default: the gateway serves them on PORT, a worker service does not serve them).',
   }),
   OPS_HOST: z.string().optional().meta({ description: 'Address that OPS_PORT listens on (default: HOST).' }),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').meta({ description: 'Least severe level that the log contains.' }),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').meta({ description: 'Lowest level that is logged.' }),
   KEYS_FILE: z.string().default('.parsemesh/keys.json').meta({
     description: 'File with the hashed API keys and their plans; the gateway reads it again when it changes.',
   }),
@@ -151,7 +151,7 @@ export const environmentSchema = z.object({
     .meta({ description: 'Milliseconds between two exports of spans.' }),
   OTEL_BSP_MAX_QUEUE_SIZE: z.coerce.number().int().min(1).max(100_000).default(2_048).meta({
     description:
-      'Most spans that wait for export, for example while the collector is unavailable; further spans are dropped.',
+      'Maximum number of spans that wait for export, for example while the collector is unavailable; further spans are dropped.',
   }),
 });
 

@@ -1,4 +1,4 @@
-// Tests a job's path from a requester over a bus to an isolated process and back: payloads, errors, deadlines and cleanup.
+// Tests how a job is sent over a bus to an isolated process and answered: payloads, errors, deadlines and cleanup.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Bus, BusUnavailableError, type PayloadRef, type PayloadStore, type Transport } from '../bus/bus.ts';
@@ -75,10 +75,10 @@ describe('a job loop', () => {
     assert.ok(await dispatch(transport, 'html', job('echo'), { inline: new Uint8Array(0) }, dueIn()));
   });
 
-  test('deletes the stored result of a job whose requester left before the result was sent', async () => {
+  test('deletes the stored result of a job that was cancelled before the result was sent', async () => {
     const inner = transport.payloads;
     const requester = new AbortController();
-    const left = Promise.withResolvers<void>();
+    const cancelled = Promise.withResolvers<void>();
     const refs: PayloadRef[] = [];
     const payloads: PayloadStore = {
       get: (ref) => inner.get(ref),
@@ -88,7 +88,7 @@ describe('a job loop', () => {
         const ref = await inner.put(source, options);
         refs.push(ref);
         requester.abort();
-        await left.promise;
+        await cancelled.promise;
         return ref;
       },
     };
@@ -105,7 +105,7 @@ describe('a job loop', () => {
     await assert.rejects(dispatch(slow, 'html', job('grow'), { inline: new Uint8Array(0) }, options), {
       name: 'CancelledError',
     });
-    left.resolve();
+    cancelled.resolve();
     await slowLoop.drain();
     assert.equal(refs.length, 1);
     await new Promise((resolve) => setImmediate(resolve));
@@ -113,7 +113,7 @@ describe('a job loop', () => {
     await slow.close();
   });
 
-  test('storeBytes retries while the store is unavailable and rejects when `until` is near', async () => {
+  test('storeBytes retries while the store is unavailable and rejects when no time is left for a retry', async () => {
     const bytes = Buffer.alloc(TRANSPORT_LIMITS.inlinePayloadBytes * 3, 9);
     const inner = transport.payloads;
     let failures = 2;
@@ -144,7 +144,7 @@ describe('a job loop', () => {
     );
   });
 
-  test('frees the slot of a job whose requester leaves while it runs', async () => {
+  test('frees the slot of a running job when its requester cancels it', async () => {
     const requester = new AbortController();
     const options = { ...dueIn(), signal: requester.signal, onStarted: () => requester.abort() };
     await assert.rejects(dispatch(transport, 'html', job('spin'), { inline: new Uint8Array(0) }, options), {
@@ -161,7 +161,7 @@ describe('a job loop whose payload store becomes unavailable during a job', () =
   let transport: Transport;
   let loop: JobLoop;
   before(async () => {
-    // Messages arrive, but the payload store fails: the connection broke between the two.
+    // The bus delivers messages, but the payload store fails, as after a connection loss during a job.
     const { bus, payloads, ...rest } = createMemoryTransport();
     const fail = () => Promise.reject(new BusUnavailableError('the payload could not be stored'));
     // The worker gets an earlier deadline than the requester, so that its retries end long before the requester stops waiting.
@@ -223,7 +223,7 @@ describe('storePayload', () => {
   }
 
   for (const [name, count, size] of [
-    ['of no bytes', 0, 0],
+    ['of 0 bytes', 0, 0],
     ['smaller than the inline limit', 3, 1_000],
     ['exactly at the inline limit', 1, TRANSPORT_LIMITS.inlinePayloadBytes],
     ['just over the inline limit', 2, TRANSPORT_LIMITS.inlinePayloadBytes / 2 + 1],

@@ -140,7 +140,7 @@ function toAnswer(header: AnswerHeader, payload: JobPayload = EMPTY_PAYLOAD): Jo
     : { header, body: payload.inline };
 }
 
-/** Span attributes of a job. Of the document they contain only the format and a page number. */
+/** Span attributes of a job. The format and a page number are the only information about the document. */
 function jobAttributes(queue: QueueName, job: Job, attempt: number): SpanAttributes {
   return {
     'messaging.system': 'parsemesh',

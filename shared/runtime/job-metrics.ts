@@ -1,4 +1,4 @@
-// Records one attempt at one job in every metric that covers it.
+// Updates all metrics about one attempt at a job.
 import type { Delivery } from '../bus/bus.ts';
 import type { Job, OcrPage, RecordReport } from '../contract/jobs.ts';
 import { PII_ENTITIES } from '../contract/options.ts';

@@ -13,7 +13,7 @@ const SCRIPT = `
   log.error('three');
 `;
 
-test('a log line has its own fields and none of earlier lines', async () => {
+test('a log line contains no fields of earlier lines', async () => {
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', SCRIPT]);
   const lines = stdout
     .trim()

@@ -128,7 +128,7 @@ export const queueAge = gauge(
 );
 export const queueWorkers = gauge(
   'parsemesh_queue_workers',
-  'Workers that serve the queue, from the presence messages of the last seconds. Reported by every gateway: use max, not sum.',
+  'Workers that recently announced that they serve the queue. Reported by every gateway: use max, not sum.',
   { queue: QUEUE_NAMES },
 );
 export const busConnected = gauge(
@@ -169,7 +169,7 @@ export const redeliveries = counter(
 );
 export const deadLetters = counter(
   'parsemesh_dead_letters_total',
-  'Jobs that failed in the last delivery and were answered with CONVERSION_FAILED. Counted by the process that sent the job.',
+  'Jobs whose last allowed attempt failed; they are answered with CONVERSION_FAILED. Counted by the process that sent the job.',
   { queue: [...QUEUE_NAMES, 'other'] },
 );
 
@@ -215,7 +215,7 @@ export const isolatedMemory = gauge(
 );
 export const isolatedMemoryLimit = gauge(
   'parsemesh_isolated_process_memory_limit_bytes',
-  'Resident memory from which an isolated process is killed.',
+  'Resident memory above which an isolated process is killed.',
   { queue: QUEUE_NAMES },
 );
 export const treeMemory = gauge(

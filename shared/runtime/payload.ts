@@ -19,7 +19,7 @@ export function payloadSize(payload: JobPayload): number {
 
 /**
  * Reads a stream into a payload. Up to `inlinePayloadBytes` it stays in memory, for the job message; a larger one is streamed to the store.
- * @throws the source's own error; the store then keeps nothing
+ * @throws the source's own error; the store then deletes the chunks that it has stored
  */
 export async function storePayload(
   store: PayloadStore,
@@ -62,7 +62,7 @@ async function put(
 
 /**
  * Like `storePayload`, for bytes that are already in memory. While the store is unavailable it retries, until `until` (epoch milliseconds).
- * @throws BusUnavailableError when `until` is near or was not given
+ * @throws BusUnavailableError if no time is left for a retry before `until`, or if `until` is not set
  */
 export async function storeBytes(
   store: PayloadStore,

@@ -1,4 +1,4 @@
-// Tests posting JSON against a real HTTP server: connections that are reused, closed and reset, and the bounds of a response.
+// Tests posting JSON against a real HTTP server: connections that are reused, closed and reset, and the size limit of a response.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, globalAgent, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -32,7 +32,7 @@ before(async () => {
   await once(server, 'listening');
 });
 beforeEach(() => {
-  // Each test starts without a kept connection.
+  // Each test starts without an open connection.
   globalAgent.destroy();
   sockets = [];
   answer = ok;
@@ -95,7 +95,7 @@ describe('postJson', () => {
   });
 
   for (const begun of ['H', 'HTTP/1.1 200 OK\r\n', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"a'])
-    it(`does not retry when the connection ends after ${JSON.stringify(begun)}`, async () => {
+    it(`does not retry when the connection ends after the partial response ${JSON.stringify(begun)}`, async () => {
       answer = (request) => request.socket.end(begun);
       await assert.rejects(post(), { code: /ECONNRESET|HPE_INVALID_EOF_STATE/ });
       assert.equal(sockets.length, 1);
@@ -106,7 +106,7 @@ describe('postJson', () => {
   });
 
   for (const headers of [{ 'content-length': '101' }, {}])
-    it(`rejects a response past the bound ${'content-length' in headers ? 'with' : 'without'} a content-length`, async () => {
+    it(`rejects a response that is one byte over the limit ${'content-length' in headers ? 'with' : 'without'} a content-length`, async () => {
       answer = (_, response) => response.writeHead(200, headers).end('x'.repeat(101));
       await assert.rejects(post(), ResponseTooLargeError);
     });

@@ -1,4 +1,4 @@
-// Posts JSON to the HTTP endpoint of a model and retries once when a kept connection was closed by the server.
+// Posts JSON to the HTTP endpoint of a model and retries once if the server has closed a reused connection.
 import {
   globalAgent as httpAgent,
   request as httpRequest,
@@ -12,7 +12,7 @@ export interface PostRequest {
   headers?: Record<string, string>;
   body: unknown;
   signal: AbortSignal;
-  /** Bytes of a 2xx response. */
+  /** Maximum size of the body of a 2xx response, in bytes. */
   responseBytesMax: number;
 }
 
@@ -47,7 +47,7 @@ export async function postJson(request: PostRequest): Promise<PostResponse> {
   }
 }
 
-/** The next request then opens a connection. */
+/** Forces the next request to open a new connection. */
 function closeIdleConnections(): void {
   for (const agent of [httpAgent, httpsAgent])
     for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();

@@ -1,4 +1,4 @@
-// Sets the gauges that are read at scrape time instead of counted as events happen: queue depths on the bus, memory of process trees.
+// Sets the gauges that are measured at each scrape: the bus connection, the depth of the queues, and the memory of process trees.
 import { totalmem } from 'node:os';
 import type { Bus } from '../bus/bus.ts';
 import { withDeadline } from './bounded-wait.ts';
@@ -94,10 +94,10 @@ function register<T>(sources: Set<T>, source: T): () => void {
   return () => void sources.delete(source);
 }
 
-/** Samples whether this process is connected to the bus. @returns stops it */
+/** Samples whether this process is connected to the bus. @returns a function that stops sampling */
 export const sampleConnection = (bus: Bus): (() => void) => register(connections, bus);
-/** Samples the depth of these queues. @returns stops it */
+/** Samples the depth of these queues. @returns a function that stops sampling */
 export const sampleQueues = (bus: Bus, queues: readonly string[]): (() => void) =>
   register(queueSources, { bus, queues });
-/** Samples the number and memory of a queue's isolated processes. @returns stops it */
+/** Samples the number and memory of a queue's isolated processes. @returns a function that stops sampling */
 export const sampleProcesses = (source: ProcessSource): (() => void) => register(processSources, source);

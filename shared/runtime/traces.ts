@@ -1,4 +1,4 @@
-// Creates the spans of a trace from the HTTP request over the bus to the OCR of a page. Loads OpenTelemetry only if its standard variables turn tracing on.
+// Creates the spans of a trace, from the HTTP request over the bus to the OCR of a page, and loads OpenTelemetry only if tracing is on.
 import { ParseError } from '../contract/errors.ts';
 import type { TracingConfig } from './config.ts';
 import type { Span, SpanOptions, Tracer } from './traces/span.ts';
@@ -18,7 +18,7 @@ let tracer: Tracer | undefined;
  * Turns tracing on for this process if the configuration enables it.
  * @param service value of `service.name` if no variable sets it
  * @param warn called at most once a minute while spans cannot be sent
- * @returns stops tracing; see `Tracer.end`
+ * @returns a function that stops tracing; see `Tracer.end`
  */
 export async function startTracing(
   config: TracingConfig | undefined,
@@ -35,7 +35,7 @@ export async function startTracing(
   };
 }
 
-/** Starts a span; call its `end`. Does nothing if tracing is off. */
+/** Starts a span. The caller must call its `end`. Does nothing if tracing is off. */
 export function startSpan(name: string, options: SpanOptions = {}): Span {
   return tracer?.start(name, options) ?? NO_SPAN;
 }

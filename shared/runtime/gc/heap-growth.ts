@@ -3,8 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 
 /**
  * Makes full collections less frequent. Use it in a process that keeps few objects of its own.
- * @param share how much the heap, Buffers included, may grow after a full collection before the next one: 1 is 100 %. V8 alone may choose 0.1 in
- * a process that allocates little.
+ * @param share how much the heap, including Buffers, grows after a full collection until the next one starts: 1 is 100 %. Without this setting,
+ * V8 may choose 0.1 in a process that allocates little.
  */
 export function setHeapGrowth(share: number): void {
   setFlagsFromString(`--heap-growing-percent=${Math.round(share * 100)}`);

@@ -20,9 +20,9 @@ let streamed = 0;
 let fullCollectionAt = FULL_COLLECTION_BYTES;
 
 /**
- * Counts bytes that passed through in short-lived Buffers. Every 8 MiB it collects the young generation (about 1 ms): ten uploads of 50 MB
- * at once then cost a gateway 40 MB of memory instead of 100 MB. Buffers that waited for a slow reader are in the old generation by then,
- * so at 32 MiB of surviving Buffers it also collects the old generation (about 20 ms).
+ * Call it with the size of each streamed chunk. Every 8 MiB it collects the young generation, which takes about 1 ms. With ten parallel
+ * uploads of 50 MB, a gateway then uses 40 MB of memory for Buffers instead of 100 MB. Buffers that wait for a slow reader move to the old
+ * generation. If 32 MiB of Buffers remain after a collection, it also collects the old generation, which takes about 20 ms.
  */
 export function countStreamedBytes(bytes: number): void {
   streamed += bytes;

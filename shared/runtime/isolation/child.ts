@@ -43,18 +43,18 @@ async function main(modulePath: string): Promise<void> {
     const id = nextCall++;
     const answer = new Promise<JobOutput>((resolve, reject) => calls.set(id, { resolve, reject, started }));
     answer.catch(() => undefined);
-    // The type of the reply is the caller's claim: nothing here validates it.
+    // The caller chooses the type of the reply. The reply is not validated here.
     return out.send({ type: 'call', call: id, queue, job }, payload).then(() => answer as Promise<JobOutput<Reply>>);
   }
 
-  const run = async (order: Extract<ParentMessage, { type: 'job' }>, payload: Uint8Array): Promise<void> => {
+  const run = async (message: Extract<ParentMessage, { type: 'job' }>, payload: Uint8Array): Promise<void> => {
     const { signal } = abort;
     try {
-      const output = await worker.handle(order.job, payload, {
+      const output = await worker.handle(message.job, payload, {
         signal,
-        requestId: order.job.requestId,
-        deadline: order.deadline,
-        volatile: order.volatile,
+        requestId: message.job.requestId,
+        deadline: message.deadline,
+        volatile: message.volatile,
         call,
       });
       const body = typeof output.payload === 'string' ? Buffer.from(output.payload) : output.payload;
@@ -73,18 +73,18 @@ async function main(modulePath: string): Promise<void> {
 
   await out.send({ type: 'ready' });
   for await (const frame of readFrames<ParentMessage>(parent)) {
-    const order = frame.header;
+    const message = frame.header;
     const body = await readBody(frame);
-    if (order.type === 'job') {
+    if (message.type === 'job') {
       abort = new AbortController();
-      void run(order, body);
-    } else if (order.type === 'cancel') abort.abort();
-    else if (order.type === 'started') calls.get(order.call)?.started?.();
-    else if (order.type === 'answer') {
-      const waiting = calls.get(order.call);
-      calls.delete(order.call);
-      if (order.ok) waiting?.resolve({ reply: order.reply, payload: body });
-      else waiting?.reject(ParseError.fromRecord(order.error));
+      void run(message, body);
+    } else if (message.type === 'cancel') abort.abort();
+    else if (message.type === 'started') calls.get(message.call)?.started?.();
+    else if (message.type === 'answer') {
+      const waiting = calls.get(message.call);
+      calls.delete(message.call);
+      if (message.ok) waiting?.resolve({ reply: message.reply, payload: body });
+      else waiting?.reject(ParseError.fromRecord(message.error));
     } else {
       await worker.close?.();
       break;

@@ -1,4 +1,4 @@
-// Frames the messages between a service and its isolated process: a length-prefixed JSON header and raw bytes, so that a large document is neither encoded nor copied.
+// Sends the messages between a service and its isolated process as a JSON header and raw bytes, so that a large document is neither encoded nor copied.
 import type { Duplex } from 'node:stream';
 import type { ErrorRecord } from '../../contract/errors.ts';
 import type { Job } from '../../contract/jobs.ts';
@@ -25,7 +25,7 @@ export type ProcessMessage =
 export interface Frame<Header> {
   header: Header;
   size: number;
-  /** Must be read to its end before the next frame can be read. */
+  /** Read it before the next frame: `readFrames` skips the bytes that are not read by then. */
   body: AsyncIterable<Uint8Array>;
 }
 

@@ -34,8 +34,8 @@ const services: JobServices<Uint8Array> = {
   },
 };
 
-function input(order: string, payload: Uint8Array, timeoutMs: number): () => Promise<JobInput> {
-  const job: Job = { kind: 'ocr', requestId: order, pageNumber: 1, width: 1, height: 1, dpi: 72, languages: [] };
+function input(requestId: string, payload: Uint8Array, timeoutMs: number): () => Promise<JobInput> {
+  const job: Job = { kind: 'ocr', requestId, pageNumber: 1, width: 1, height: 1, dpi: 72, languages: [] };
   return async () => ({
     job,
     deadline: Date.now() + timeoutMs,
@@ -47,9 +47,9 @@ function input(order: string, payload: Uint8Array, timeoutMs: number): () => Pro
   });
 }
 
-async function run(order: string, options: { payload?: Uint8Array; timeoutMs?: number; on?: ProcessPool } = {}) {
+async function run(requestId: string, options: { payload?: Uint8Array; timeoutMs?: number; on?: ProcessPool } = {}) {
   const { payload = new Uint8Array(0), timeoutMs = 60_000, on = pool } = options;
-  return on.run(input(order, payload, timeoutMs), services, AbortSignal.timeout(timeoutMs), order);
+  return on.run(input(requestId, payload, timeoutMs), services, AbortSignal.timeout(timeoutMs), requestId);
 }
 
 const alive = (pid: number): boolean => {
@@ -72,7 +72,7 @@ async function until(condition: string, isTrue: () => boolean): Promise<void> {
     if (isTrue()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  assert.fail(`not within 60 s: ${condition}`);
+  assert.fail(`did not become true within 60 s: ${condition}`);
 }
 
 describe('an isolated process', () => {
@@ -142,23 +142,23 @@ describe('an isolated process', () => {
     assert.ok(!JSON.stringify(result).includes('SECRET'));
   });
 
-  for (const [order, code, reason] of [
+  for (const [requestId, code, reason] of [
     ['crash', 'CONVERSION_FAILED', 'crash'],
     ['heap', 'DOCUMENT_TOO_COMPLEX', 'memory'],
     ['buffers', 'DOCUMENT_TOO_COMPLEX', 'memory'],
   ] as const)
-    test(`job ${order}: rejects with ${code}, counts the exit as ${reason}, and runs the next job`, async () => {
+    test(`job ${requestId}: rejects with ${code}, counts the exit as ${reason}, and runs the next job`, async () => {
       // If the process had run other jobs, the pool tries the job again in a new process, so two may end.
       const before = await endsBy(reason);
-      await assert.rejects(run(order), (error) => error instanceof ParseError && error.code === code);
+      await assert.rejects(run(requestId), (error) => error instanceof ParseError && error.code === code);
       assert.ok((await run('echo')).ok);
       const more = (await endsBy(reason)) - before;
-      assert.ok(more === 1 || more === 2, `${more} more`);
+      assert.ok(more === 1 || more === 2, `${more} more processes ended`);
     });
 
-  test('a document that crashes every process ends only two, although three are idle', async () => {
-    const together = await Promise.all(['call', 'echo', 'grow'].map((order) => run(order)));
-    assert.ok(together.every(({ ok }) => ok));
+  test('a document that crashes every process ends only two of the idle processes', async () => {
+    const results = await Promise.all(['call', 'echo', 'grow'].map((requestId) => run(requestId)));
+    assert.ok(results.every(({ ok }) => ok));
     assert.ok(pool.size >= 3, `${pool.size} processes`);
     const [crashes, before] = [await endsBy('crash'), pool.size];
     await assert.rejects(run('crash'), { code: 'CONVERSION_FAILED' });
@@ -166,7 +166,7 @@ describe('an isolated process', () => {
     assert.equal((await endsBy('crash')) - crashes, 2);
   });
 
-  test('kills a job that never yields at its deadline with REQUEST_TIMEOUT, and runs the next job', async () => {
+  test('kills a job that blocks the event loop at its deadline, rejects with REQUEST_TIMEOUT, and runs the next job', async () => {
     await assert.rejects(
       run('spin', { timeoutMs: 1_000 }),
       (error) => error instanceof ParseError && error.code === 'REQUEST_TIMEOUT',
@@ -175,14 +175,14 @@ describe('an isolated process', () => {
   });
 
   test('keeps the process of a job that stops at the cancel signal', async () => {
-    const patient = poolOf('hostile-worker.ts', { cancelGraceMs: 60_000 });
-    const before = await run('echo', { on: patient });
+    const slowPool = poolOf('hostile-worker.ts', { cancelGraceMs: 60_000 });
+    const before = await run('echo', { on: slowPool });
     const requester = new AbortController();
     const call: typeof services.call = (...args) => services.call(...args).finally(() => requester.abort());
     const open = input('wait-for-cancel', new Uint8Array(0), 60_000);
-    const stopped = await patient.run(open, { ...services, call }, requester.signal, 'wait-for-cancel');
-    const afterwards = await run('echo', { on: patient });
-    await patient.close();
+    const stopped = await slowPool.run(open, { ...services, call }, requester.signal, 'wait-for-cancel');
+    const afterwards = await run('echo', { on: slowPool });
+    await slowPool.close();
     assert.ok(!stopped.ok && before.ok && afterwards.ok);
     assert.equal((before.reply as { pid: number }).pid, (afterwards.reply as { pid: number }).pid);
   });

@@ -1,4 +1,4 @@
-// Keeps the isolated processes of one queue between jobs and replaces those that crash, idle or grow, so that a bad document costs one process and not the service.
+// Reuses the isolated processes of one queue, and replaces those that crash, stay idle or use too much memory, so that a bad document cannot stop the service.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ParseError } from '../../contract/errors.ts';
 import type { Logger } from '../log.ts';
@@ -116,7 +116,7 @@ export class ProcessPool {
     // The second attempt runs in a new process, so that one document crashes at most two processes, however many are idle.
     for (let retry = false; ; retry = true) {
       const worker = retry ? this.#start() : this.#acquire();
-      const fresh = worker.jobsDone === 0;
+      const isFirstJob = worker.jobsDone === 0;
       try {
         return await this.#runOn(worker, await open(), services, signal);
       } catch (error) {
@@ -131,7 +131,7 @@ export class ProcessPool {
             reason: error.reason,
             exit: error.exit,
             fatal: worker.fatalMessage,
-            fresh,
+            isFirstJob,
           },
           'an isolated process ended while it ran a job',
         );
@@ -151,7 +151,7 @@ export class ProcessPool {
             { cause: error, retryAfterSeconds: 5 },
           );
         // A used process may have crashed because of an earlier job. A new process crashed because of this document.
-        if (fresh)
+        if (isFirstJob)
           throw new ParseError(
             'CONVERSION_FAILED',
             'The converter crashed on this document, so the file is the likely cause. Check that it opens in the program that made it, and save it again.',
@@ -184,7 +184,7 @@ export class ProcessPool {
     }
   }
 
-  /** Makes the process available immediately; measures its memory afterwards, so that the next job does not wait for that. */
+  /** Makes the process available immediately; measures its memory afterwards, so that the next job does not wait for the measurement. */
   async #release(worker: IsolatedProcess): Promise<void> {
     if (worker.ended || worker.pid === undefined) return;
     if (worker.jobsDone >= MAX_JOBS_PER_PROCESS) return this.#retire(worker, 'worn');

@@ -5,7 +5,8 @@ const PAGE_MIB = 4096 / (1024 * 1024);
 
 /**
  * Resident MiB of a process and its descendants; 0 if the system does not report it (no /proc, or the process has exited).
- * Reads synchronously: /proc needs no disk, and asynchronous reads cost twenty times as much CPU, four times a second for each job.
+ * The reads are synchronous: /proc is not on a disk, and asynchronous reads use twenty times as much CPU time. Each running job is measured
+ * four times a second.
  */
 export function residentMiB(pid: number): number {
   try {

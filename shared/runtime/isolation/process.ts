@@ -21,7 +21,7 @@ import { residentMiB } from './process-memory.ts';
 const CHILD_ENTRY = fileURLToPath(new URL('./child.ts', import.meta.url));
 const MEMORY_CHECK_MS = 250;
 const STDERR_TAIL = 4096;
-/** MiB of each semi-space of the young generation. V8's default lets it grow to 64, and a long document fills that with garbage. */
+/** Maximum MiB of each semi-space of the young generation. With V8's default of 64, the garbage of a long document uses all of them. */
 const SEMI_SPACE_MIB = 8;
 
 export interface ProcessSpec {
@@ -60,7 +60,7 @@ export type JobResult<Stored> =
 export interface JobServices<Stored> {
   /** Stores the bytes of the result as a stream. */
   store(body: AsyncIterable<Uint8Array>): Promise<Stored>;
-  /** Runs a job on another service for the running job. */
+  /** Runs a job on another service when the running job calls it. */
   call(
     queue: QueueName,
     job: Job,
@@ -82,7 +82,7 @@ export class IsolatedProcess {
   #onCall: JobServices<unknown>['call'] | undefined;
   #failJob: ((error: ProcessEndedError) => void) | undefined;
   ended = false;
-  /** Whether it ever became ready. */
+  /** Whether the process has been ready at some time. */
   wasReady = false;
   jobsDone = 0;
 

@@ -34,11 +34,11 @@ import type { TracingConfig } from '../config.ts';
 import { productVersion } from '../metrics.ts';
 import type { Span, SpanAttributes, TraceCarrier, Tracer } from './span.ts';
 
-/** Longest wait at the end of the process for a collector that may not respond. */
+/** How long `end` waits for the collector. */
 const SHUTDOWN_MS = 2_000;
-/** Least time between two warnings that spans cannot be sent. */
+/** Minimum time between two warnings that spans cannot be sent. */
 const WARN_INTERVAL_MS = 60_000;
-/** Longest attribute value, in UTF-16 code units. */
+/** Maximum length of an attribute value, in UTF-16 code units. */
 const ATTRIBUTE_LENGTH = 256;
 
 const KINDS = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER } as const;

@@ -6,6 +6,7 @@ import type { JobHandler } from '../../../contract/jobs.ts';
 const leaked: Buffer[] = [];
 
 export const handle: JobHandler = async (job, payload, context) => {
+  // The request id selects what the job does.
   switch (job.requestId) {
     case 'echo':
       return { reply: { pid: process.pid, size: payload.byteLength }, payload };
@@ -33,7 +34,7 @@ export const handle: JobHandler = async (job, payload, context) => {
       const cancelled = new Promise<never>((_, reject) =>
         context.signal.addEventListener('abort', () => reject(new ParseError('REQUEST_TIMEOUT'))),
       );
-      // The call tells the test that the handler runs.
+      // The call shows the test that the handler has started.
       const [output] = await Promise.all([context.call('ocr', job, payload), cancelled]);
       return output;
     }
