@@ -80,8 +80,8 @@ export interface OcrPage {
   /** Degrees that the image was rotated clockwise to be upright. */
   rotation: 0 | 90 | 180 | 270;
   /**
-   * Degrees clockwise that the lines of the rotated page sloped, if the page was deskewed (around its center, on a canvas of the same size).
-   * Boxes are relative to the deskewed page.
+   * Slope of the text lines before deskewing, in degrees clockwise; set only if the page was deskewed. Deskewing turns the page around its
+   * center and keeps its size. Boxes are relative to the deskewed page.
    */
   skew?: number;
   /** Mean confidence of the words, weighted by their length, from 0 to 1; 0 for a page without words. */
@@ -119,7 +119,7 @@ export interface JobOutput<Reply = unknown> {
 
 export type JobOutcome<Reply = unknown> = { ok: true; reply: Reply } | { ok: false; error: ErrorRecord };
 
-/** What a handler gets besides the job and its payload. */
+/** The context in which a handler runs a job. */
 export interface JobContext {
   /** Fires when the caller closed the connection or the deadline passed. The process is killed 150 ms later. */
   signal: AbortSignal;

@@ -5,7 +5,7 @@ const MiB = 1024 * KiB;
 
 /** Limits of the HTTP API. A request that exceeds one is answered with a 4xx error that names the limit. */
 export const REQUEST_LIMITS = {
-  /** Bytes of one uploaded file (50 MB, read as MiB). A larger file is answered with 413 during the upload. */
+  /** Bytes of one uploaded file (50 MiB). A larger file is answered with 413 during the upload. */
   fileBytes: 50 * MiB,
   /** Bytes of the `options` part. A larger part is answered with 400. */
   optionsBytes: 256 * KiB,
@@ -27,7 +27,7 @@ export const REQUEST_LIMITS = {
   lingerBytes: 64 * MiB,
   /** Milliseconds that the gateway still reads a request body after an early response. */
   lingerMs: 5_000,
-  /** Bytes of a response that the gateway reads before it sends the first, so that a failing payload store becomes an error response and not a truncated one. */
+  /** Bytes of a response that the gateway reads from the payload store before it sends the first byte. If the store fails during this time, the client receives an error response and not a truncated one. */
   responseBufferBytes: MiB,
   /** Milliseconds that a client may pause while it reads a response. After that the connection is closed. */
   responseStallMs: 60_000,
@@ -121,7 +121,7 @@ export const DOCUMENT_LIMITS = {
   ocrPagePixels: 12_000_000,
   /** Pixels of a rendered page. A larger page is rendered at a lower resolution. */
   pagePixels: 40_000_000,
-  /** Milliseconds of CPU time that OCR may use for one page. A dense page needs 3,500; a fine pattern would need minutes. */
+  /** Milliseconds of CPU time that OCR may use for one page. A page of dense text needs 3,500; a page with a fine pattern would need minutes. */
   ocrPageCpuMs: 20_000,
   /** UTF-16 code units of one field of the response. */
   fieldLength: 256 * MiB,
@@ -137,13 +137,13 @@ export const TRANSPORT_LIMITS = {
   payloadTtlMs: 15 * 60_000,
   /** Deliveries of one job to a worker. After the last one fails, the job is answered with CONVERSION_FAILED. */
   maxDeliveries: 3,
-  /** Pages of one document that wait in the OCR queue. A few keep all OCR workers busy and show an autoscaler the lag. */
+  /** Pages of one document that wait in the OCR queue. A few waiting pages are enough to keep all OCR workers busy and to show an autoscaler that the queue has a lag. */
   ocrPagesWaiting: 4,
   /** Pages of one document that are in the OCR queue or in OCR workers at the same time. */
   ocrPagesInFlight: 64,
   /** Milliseconds without a heartbeat after which a job is delivered to another worker. */
   ackWaitMs: 4_000,
-  /** Milliseconds between two presence messages of a worker. */
+  /** Milliseconds between two presence messages, in which a worker announces that it serves a queue. */
   presenceMs: 1_000,
   /** Milliseconds that a worker counts as present after its last presence message. */
   presenceTtlMs: 3_500,
@@ -159,9 +159,9 @@ export const TRANSPORT_LIMITS = {
   answerRetryMs: 5_000,
   /** Milliseconds that an operation on shared state is retried while the bus is unavailable. */
   stateRetryMs: 5_000,
-  /** Bytes of all zero-data-retention payloads in memory, per NATS server or in-memory bus. When they are full, requests are answered with 503 and Retry-After. */
+  /** Bytes of all zero-data-retention payloads in memory, per NATS server or in-memory bus. When this memory is full, requests are answered with 503 and Retry-After. */
   volatilePayloadBytes: 1024 * MiB,
-  /** Bytes of all zero-data-retention jobs in the memory of the NATS server. When they are full, a job waits up to its request's timeout, then 503. */
+  /** Bytes of all zero-data-retention jobs in the memory of the NATS server. When this memory is full, a job waits for space until the timeout of its request and is then answered with 503. */
   volatileJobBytes: 256 * MiB,
   /** Bytes of audit events that the bus keeps. The oldest events are deleted first. */
   eventBytes: 256 * MiB,
@@ -171,7 +171,7 @@ export const TRANSPORT_LIMITS = {
   eventRetryMs: 60_000,
   /** Audit events that wait for an unavailable bus. Further events are written to standard output only. */
   eventsWaiting: 10_000,
-  /** Milliseconds of time to live from which a shared value is stored on disk, so that it survives a restart of the bus. */
+  /** Longest time to live, in milliseconds, of a shared value that is stored in memory only. A value with a longer one is stored on disk, so that it is kept when the bus restarts. */
   stateMemoryTtlMs: 60 * 60_000,
 } as const;
 
@@ -213,6 +213,6 @@ export const MODEL_LIMITS = {
 
 /** Limits on PII redaction. */
 export const PII_LIMITS = {
-  /** UTF-16 code units per job that the built-in tagger reads (about 170,000 a second). In the rest, names and places are found by rules and lists, with a warning. */
+  /** UTF-16 code units per job that the built-in tagger reads (about 170,000 a second). In the rest of the text, only rules and lists find names and places, and the response contains a warning. */
   modelUnits: 1_500_000,
 } as const;

@@ -12,7 +12,7 @@ type JsonObject = { [key: string]: JsonValue };
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Changes every `$ref` from `$defs` to the components of the document. */
+/** Rewrites every `$ref` to `$defs`, so that it points to the components of the document. */
 function relocateReferences(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(relocateReferences);
   if (!isObject(value)) return value;
@@ -160,7 +160,7 @@ const parseOperation: JsonObject = {
               type: 'string',
               format: 'binary',
               description:
-                'The file. The extension of its name determines the format; if the content has another supported format, the content does.',
+                'The file. The extension of its name determines the format, unless the content is in another supported format.',
             },
             options: { $ref: '#/components/schemas/ParseOptions' },
           },
@@ -240,10 +240,7 @@ const probe = (operationId: string, summary: string, contentType: string, mayFai
   },
 });
 
-/**
- * The complete interface as an OpenAPI 3.1 document.
- * @param options version of the product
- */
+/** The complete interface as an OpenAPI 3.1 document. */
 export function openApiDocument(options: { version: string }): JsonObject {
   return {
     openapi: '3.1.0',

@@ -100,7 +100,7 @@ describe('readParseOptions rejects', () => {
     [{ headers: { a: 1 } }, 'headers.a'],
   ];
   for (const [raw, path] of rows)
-    test(`${JSON.stringify(raw).slice(0, 80)} at the path ${path}`, () => {
+    test(`${JSON.stringify(raw).slice(0, 80)} with an error that names ${path}`, () => {
       const error = rejection(raw);
       assert.equal(error.code, 'BAD_REQUEST');
       assert.deepEqual(

@@ -7,7 +7,7 @@ import { REQUEST_LIMITS } from './limits.ts';
 export const FORMAT_TYPES = ['markdown', 'summary', 'html', 'rawHtml', 'links', 'images', 'json'] as const;
 type FormatType = (typeof FORMAT_TYPES)[number];
 
-/** Formats of the scrape operation, which need a browser, a network or a history of requests. They are rejected by name. */
+/** Formats of the scrape operation, which need a browser, a network or a history of requests. The error for them contains the name of the format. */
 export const UNSUPPORTED_FORMATS = [
   'screenshot',
   'screenshot@fullPage',
@@ -28,7 +28,7 @@ export const UNSUPPORTED_FORMATS = [
   'deterministicJson',
 ] as const;
 
-/** Options of the scrape operation, which the public SDKs send with every call. They are accepted without effect if they request nothing, else rejected by name. */
+/** Options of the scrape operation, which the public SDKs send with every call. They are accepted without effect if they request nothing. Otherwise the error contains the name of the option. */
 const UNSUPPORTED_OPTIONS = [
   'mobile',
   'fastMode',
@@ -153,7 +153,7 @@ const auditMetadataSchema = z.strictObject({
   username: z
     .string()
     .max(REQUEST_LIMITS.auditUsernameLength)
-    .meta({ description: 'User whom the audit event names.' }),
+    .meta({ description: 'Name of the user in the audit event.' }),
 });
 
 /** All options with their defaults (docs/api.md, "Options"). */
@@ -262,7 +262,7 @@ const isEmpty = (value: unknown): boolean =>
     ? value.length === 0
     : typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/** The path of a field in the notation of callers: `parsers[0].maxPages`. */
+/** The path of a field as a caller writes it, for example `parsers[0].maxPages`. */
 function fieldPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`),

@@ -90,7 +90,7 @@ const metadataSchema = z
   .catchall(z.unknown())
   .meta({ id: 'Metadata', description: 'Other keys are metadata from the document, with string or array values.' });
 
-/** The keys of `metadata` that the contract names. */
+/** The keys of `metadata` that the schema declares. */
 export type MetadataKey = keyof typeof metadataSchema.shape;
 
 /** The fields of `data` besides `metadata` and `warning`. */

@@ -3,7 +3,7 @@
 interface ServiceRow {
   /** What the service does, for the documentation. */
   description: string;
-  /** Whether it converts files, so that a row of formats.ts may name it. */
+  /** Whether it converts files, so that formats.ts may assign formats to it. */
   converts: boolean;
   /** MiB of resident memory that one isolated process, with its child processes, may use. It is killed when it uses more. */
   memoryMiB: number;
