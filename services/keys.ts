@@ -69,7 +69,7 @@ function withStoreFlags(config: Config, flags: StoreFlags): Config {
 async function openStore(config: Config, flags: StoreFlags): Promise<KeyStore> {
   const effective = withStoreFlags(config, flags);
   if (effective.keys.source === 'file') return openFileStore(effective);
-  // Loaded only here, because the Kubernetes client needs seconds to load.
+  // Loaded only here, because the Kubernetes client takes seconds to load.
   const { openCluster } = await import('./gateway/auth/cluster.ts');
   const { openSecretStore } = await import('./gateway/auth/secret-store.ts');
   return openSecretStore(openCluster(effective.keys, flags.context), printError);

@@ -1,4 +1,4 @@
-// Installs npm packages, LibreOffice, OCR models and fonts before `npm start`, `npm test` and the cluster commands. It is plain JavaScript without packages, because it runs on any Node >= 20.
+// Installs npm packages, LibreOffice, OCR models and fonts before `npm start`, `npm test` and the cluster commands; it is plain JavaScript without packages, because it runs before they are installed, on any Node >= 20.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -36,8 +36,8 @@ const TOOLS = [
   },
   ...(purpose === 'test'
     ? [
-        { installed: () => onPath('nats-server') || existsSync('/usr/sbin/nats-server'), packages: ['nats-server'], neededFor: 'the tests over NATS (they are skipped)' },
-        { installed: () => !onLinux || onPath('strace'), packages: ['strace'], neededFor: 'the tests that trace system calls (they are skipped)' },
+        { installed: () => onPath('nats-server') || existsSync('/usr/sbin/nats-server'), packages: ['nats-server'], neededFor: 'the tests over NATS (otherwise skipped)' },
+        { installed: () => !onLinux || onPath('strace'), packages: ['strace'], neededFor: 'the tests that trace system calls (otherwise skipped)' },
       ]
     : []),
 ];

@@ -1,4 +1,4 @@
-// `npm start`: runs all services in one process group on the in-memory bus, and prints the URL, the API key and an example request.
+// `npm start`: runs all services with the in-memory bus, without a NATS server, and prints the URL, the API key and an example request.
 import { createMemoryTransport } from '#shared/bus/memory.ts';
 import { QUEUE_NAMES } from '#shared/contract/services.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';

@@ -1,4 +1,4 @@
-// Checks that each exported name is imported by another file, because a needless export hides dead code and suggests an interface that nobody uses.
+// Checks that each exported name is imported by another file, because an unused export hides dead code.
 import assert from 'node:assert/strict';
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
@@ -46,7 +46,7 @@ const LOADED_AT_RUN_TIME =
   /^services\/[^/]+\/worker\.ts$|^shared\/runtime\/isolation\/testing\/|^test\/mutations\/(?:collected-tests|cached-page-source|mutation-operators\.test)\.ts$/;
 
 /** Exports that no other file imports, as `file: name`. */
-function needlessExports(sources: Sources): string[] {
+function unusedExports(sources: Sources): string[] {
   const used = importedNames(sources);
   return [...sources].flatMap(([file, source]) => {
     const names = used.get(file);
@@ -60,13 +60,13 @@ test('each exported name is imported by another file', async () => {
   for await (const file of glob('{services,shared,test,fixtures}/**/*.ts', { cwd: ROOT }))
     sources.set(file, await readFile(join(ROOT, file), 'utf8'));
   assert.ok(sources.size > 300, 'the sources were found');
-  assert.deepEqual(needlessExports(sources), [], 'remove `export` from these names, or delete them');
+  assert.deepEqual(unusedExports(sources), [], 'remove `export` from these names, or delete them');
 });
 
-test('a needless export is found, and every form of import counts as use', () => {
+test('finds an unused export, and counts every form of import as a use', () => {
   const library = 'export const a = 1;\nexport type B = string;\nexport async function c() {}\nexport class D {}\n';
   const uses = (importer: string) =>
-    needlessExports(
+    unusedExports(
       new Map([
         ['shared/x/library.ts', library],
         ['shared/x/importer.ts', importer],

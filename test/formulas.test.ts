@@ -21,7 +21,7 @@ const OPTIONS: RenderOptions = {
   pdf: { mode: 'auto', pages: false, blocks: false, pageMarkers: false },
 };
 
-// Office Math.
+// Builders of Office Math elements.
 const r = (text: string, properties = '') =>
   `<m:r>${properties && `<m:rPr>${properties}</m:rPr>`}<m:t>${text}</m:t></m:r>`;
 const el = (name: string, inside: string) => `<m:${name}>${inside}</m:${name}>`;
@@ -38,7 +38,7 @@ const func = (name: string, body: string) => el('func', el('fName', name) + e(bo
 const rows = (name: string, ...cells: string[][]) =>
   el(name, cells.map((row) => el('mr', row.map((cell) => e(r(cell))).join(''))).join(''));
 
-// MathML.
+// Builders of MathML elements.
 const mi = (text: string, attributes = '') => `<mi${attributes}>${text}</mi>`;
 const mn = (text: string) => `<mn>${text}</mn>`;
 const mo = (text: string) => `<mo>${text}</mo>`;
@@ -73,7 +73,7 @@ interface Row {
   latex: string;
   omml: string;
   mathml: string;
-  /** Absent if a PDF page shows no such structure to its reader. */
+  /** Absent if the PDF reader does not recognize this structure. */
   pdf?: { words: Word[]; bars?: Ruling[] };
 }
 
@@ -185,13 +185,13 @@ const ROWS: Readonly<Record<string, Row>> = {
     mathml: ml('msubsup', mo('∫'), mn('0'), mi('∞')) + mi('f') + mo('(') + mi('x') + mo(')') + mo('=') + mn('1'),
     pdf: { words: words(['∫'], ['0', 4, small], ['∞', -7, small], ['f(x)'], ['='], ['1', 0, PLAIN]) },
   },
-  'a function that LaTeX knows': {
+  'a function with a LaTeX command': {
     latex: '\\sin x + \\cos(y)',
     omml: func(r('sin', val('sty', 'p')), r('x')) + r('+') + func(r('cos', val('sty', 'p')), fence(r('y'))),
     mathml: mi('sin') + APPLY + mi('x') + mo('+') + mi('cos') + APPLY + mo('(') + mi('y') + mo(')'),
     pdf: { words: words(['sin', 0, PLAIN], ['x'], ['+'], ['cos', 0, PLAIN], ['(y)']) },
   },
-  'a function that LaTeX does not know': {
+  'a function without a LaTeX command': {
     latex: '\\operatorname{tr} A',
     omml: func(r('tr', val('sty', 'p')), r('A')),
     mathml: mi('tr') + APPLY + mi('A'),
@@ -290,7 +290,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       ),
     },
   },
-  'words between signs': {
+  'text between symbols': {
     latex: 'x = 1\\text{ if }50\\% \\leq y',
     omml: r('x=1') + r(' if ', val('nor', '1')) + r('50%≤y'),
     mathml: mi('x') + mo('=') + mn('1') + ml('mtext', '\u00a0if\u00a0') + mn('50') + mo('%') + mo('≤') + mi('y'),

@@ -22,14 +22,14 @@ const RESTRICTED_PACKAGES: readonly (readonly [packages: RegExp, folders: readon
   [/^(@nats-io\/|nats(\/|$))/, ['shared/runtime', 'shared/bus']],
   [/^@opentelemetry\//, ['shared/runtime', 'shared/bus']],
 ];
-/** Implementations that only one module may import, apart from each other and from tests. All other code uses their interface. */
+/** Implementation files, and the only module that may import them. They may also import each other, and tests may import them. */
 const IMPLEMENTATIONS: readonly (readonly [files: RegExp, importer: string])[] = [
   [/^shared\/bus\/nats\//, 'shared/bus/nats.ts'],
   [/^shared\/bus\/memory\//, 'shared/bus/memory.ts'],
   [/^shared\/runtime\/traces\/otlp\.ts$/, 'shared/runtime/traces.ts'],
   [/^services\/ocr\/tesseract-(native|wasm)\.ts$/, 'services/ocr/engines.ts'],
 ];
-/** Packages that an isolated process must not load, because each process would pay for them in memory and start time. */
+/** Packages that an isolated process must not load, because they would increase the memory and the start time of each process. */
 const SERVICE_PACKAGES = /^(pino|prom-client|express|@nats-io\/.*|@opentelemetry\/.*|@kubernetes\/.*)$/;
 
 const isTest = (file: string) => file.endsWith('.test.ts');
@@ -177,7 +177,7 @@ test('every import in services and shared follows the import rules', () => {
   assert.deepEqual(violations, []);
 });
 
-test('no files import each other, directly or through other files', () => {
+test('there are no import cycles', () => {
   assert.ok(files.size > 300, `only ${files.size} files were found`);
   assert.deepEqual(cyclesOf(graphOf('static', 'dynamic', 'type')), []);
 });
@@ -231,14 +231,14 @@ for (const [file, specifier, kind = 'static'] of FORBIDDEN)
 
 const GRAPHS: readonly (readonly [description: string, edges: string, cycles: string[]])[] = [
   ['a chain has no cycle', 'a>b b>c', []],
-  ['two paths to the same file are no cycle', 'a>b a>c b>d c>d', []],
+  ['two paths to the same file are not a cycle', 'a>b a>c b>d c>d', []],
   ['a file that imports itself is a cycle', 'a>a', ['a -> a']],
   ['two files that import each other are a cycle', 'a>b b>a', ['a -> b -> a']],
-  ['three files in a ring are a cycle', 'a>b b>c c>a', ['a -> b -> c -> a']],
+  ['three files that import each other in turn are a cycle', 'a>b b>c c>a', ['a -> b -> c -> a']],
   ['a file before a cycle is not part of it', 'a>b b>c c>b', ['b -> c -> b']],
   ['a file after a cycle is not part of it', 'b>a a>c b>c a>b', ['a -> b -> a']],
   ['cycles that share a file are reported once', 'a>b b>a b>c c>b', ['a -> b -> a']],
-  ['separate cycles are reported each', 'a>b b>a b>c c>d d>c', ['a -> b -> a', 'c -> d -> c']],
+  ['each of two separate cycles is reported', 'a>b b>a b>c c>d d>c', ['a -> b -> a', 'c -> d -> c']],
 ];
 for (const [description, edges, cycles] of GRAPHS)
   test(`cycle check: ${description}`, () => {
@@ -248,7 +248,7 @@ for (const [description, edges, cycles] of GRAPHS)
     assert.deepEqual(cyclesOf(graph), cycles);
   });
 
-test('the reader finds static, dynamic and type imports in every notation', () => {
+test('importsOf finds static, dynamic and type imports in every notation', () => {
   const source =
     "import a from 'one';\nimport {\n  b,\n  type C,\n} from \"two\";\nexport * from './three.ts';\nimport 'four';\nconst d = await import('five');\nimport type { E } from 'six';\nexport type { F } from 'seven';\n";
   const kinds = Object.fromEntries(importsOf(source).map(({ specifier, kind }) => [specifier, kind]));
