@@ -39,7 +39,7 @@ FROM system AS ocr-system
 USER 0:0
 # More languages: --build-arg LANGUAGES="eng deu fra".
 ARG LANGUAGES=eng
-# The installed tesseract needs four fifths of the CPU time of the WebAssembly build, and OCR uses most CPU time of a mesh.
+# The installed tesseract uses 20 % less CPU time than the WebAssembly build, and OCR uses most of the CPU time of Parsemesh.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends tesseract-ocr $(for language in ${LANGUAGES}; do echo "tesseract-ocr-${language}"; done) \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log

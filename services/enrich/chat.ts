@@ -1,4 +1,4 @@
-// Calls the configured chat endpoint (OpenAI wire format) with bounds on time and size, and turns its errors into ours.
+// Calls the configured chat endpoint (OpenAI wire format) with limits on time and size, and turns its errors into ParseErrors.
 import { z } from 'zod';
 import { ParseError } from '#shared/contract/errors.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
@@ -58,7 +58,7 @@ function retryAfterSeconds(header: string | undefined): number {
     : MODEL_LIMITS.retryAfterDefaultSeconds;
 }
 
-/** Throws the error for a status other than 2xx. The response's own text is not used: it can hold secrets of the operator. */
+/** Throws the error for a status other than 2xx. The text of the response is not used, because it can contain secrets of the operator. */
 function throwForStatus({ status, headers }: PostResponse): never {
   if (status === 400 || status === 422) throw new ChatRefusedError(`status ${status}`);
   if (status === 429)

@@ -12,11 +12,11 @@ export function excerptOf(markdown: string): Excerpt {
   const most = MODEL_LIMITS.documentUnits;
   if (markdown.length <= most) return { text: markdown, warning: undefined };
   const head = markdown.slice(0, most);
-  const border =
+  const end =
     [head.lastIndexOf('\n\n'), head.lastIndexOf('\n'), head.lastIndexOf(' ')].find((index) => index > most / 2) ??
     most - 1;
   return {
-    text: head.slice(0, border).trimEnd(),
-    warning: `The document is longer than the part that the language model receives: it read the first ${border} of ${markdown.length} characters.`,
+    text: head.slice(0, end).trimEnd(),
+    warning: `The document is too long for the language model: the model read the first ${end} of ${markdown.length} characters.`,
   };
 }

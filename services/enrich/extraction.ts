@@ -105,7 +105,7 @@ export async function extractJson(
   if (checked.faults !== undefined)
     throw new ParseError(
       'EXTRACTION_FAILED',
-      'Unprocessable Entity: the model gave no result that conforms to the schema, also in a second attempt; simplify the schema or the prompt',
+      'Unprocessable Entity: the model returned no result that conforms to the schema in two attempts; simplify the schema or the prompt',
     );
   return { value: checked.value, warnings: warning === undefined ? [] : [warning] };
 }

@@ -1,4 +1,4 @@
-// Tests the extractive summary and the readers below it: prose, plain text, sentences.
+// Tests the extractive summary and the functions that it uses to read paragraphs, plain text and sentences.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
@@ -44,7 +44,7 @@ describe('extractive summary', () => {
       [...offsets].sort((a, b) => a - b),
     );
   });
-  it('leaves out tables, code, images, footnotes and sentences off the topic', () => {
+  it('leaves out tables, code, images, footnotes and sentences that are off topic', () => {
     for (const outside of ['|', 'const tide', 'chart.png', 'Measured in spring', '**', 'Lunch was served'])
       assert.ok(!summary.includes(outside), outside);
   });

@@ -88,7 +88,7 @@ function candidatesOf(markdown: string, language: string): Candidate[] {
   return candidates;
 }
 
-/** All of a short text, without Markdown marks. */
+/** The text without Markdown marks, cut at `MODEL_LIMITS.summaryUnits`. */
 function entireText(markdown: string): string {
   const text = paragraphsOf(markdown, MODEL_LIMITS.documentUnits)
     .map((paragraph) =>
@@ -101,8 +101,9 @@ function entireText(markdown: string): string {
 }
 
 /**
- * Three to six sentences of the Markdown in reading order, about `MODEL_LIMITS.summaryUnits` code units at most. A text of fewer
- * sentences is returned as it is, without marks. @param language BCP 47, for the sentence borders
+ * Three to six sentences of the Markdown in reading order, about `MODEL_LIMITS.summaryUnits` code units at most. A text with fewer
+ * sentences is returned without Markdown marks.
+ * @param language BCP 47, to find the ends of sentences
  */
 export function summarizeByExtraction(markdown: string, language = 'en'): string {
   const candidates = candidatesOf(markdown, language);

@@ -54,7 +54,7 @@ export function plainText(source: string, [start, end]: Range): string {
     const written = source.slice(token.start, token.end);
     switch (token.kind) {
       case 'text':
-        // A bracket that closes without a target was text: so was the one that opened it.
+        // A closing bracket without a link target is text, so its opening bracket is text too.
         for (let index = written.indexOf(']'); index >= 0; index = written.indexOf(']', index + 1)) open.pop();
         parts.push(written);
         break;

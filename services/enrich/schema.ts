@@ -6,11 +6,11 @@ import { ParseError } from '#shared/contract/errors.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
 
 export interface SchemaCheck {
-  /** The faults of a value, one a line, for the model to read; undefined if it conforms. */
+  /** The faults of a value, one per line, for the model to read; undefined if it conforms. */
   faults(value: unknown): string | undefined;
 }
 
-/** Nodes of a schema, which bound the size of the validator. The options reader bounds the depth. */
+/** Counts the nodes of a schema, because they determine the size of the validator. The options reader limits the depth. */
 function schemaNodes(value: unknown): number {
   let count = 0;
   const stack: unknown[] = [value];
@@ -27,7 +27,7 @@ const isModern = (schema: Record<string, unknown>): boolean =>
   '$defs' in schema ||
   'prefixItems' in schema;
 
-/** Rejects nested quantifiers: such a pattern can backtrack for hours on a hostile value. */
+/** False for nested quantifiers, because such a pattern can backtrack for hours on a hostile value. */
 function linearPattern(source: string): boolean {
   return (
     source.length <= MODEL_LIMITS.schemaPatternUnits && !/\((?:[^()\\]|\\.)*[+*}](?:[^()\\]|\\.)*\)[+*{]/.test(source)
@@ -66,7 +66,7 @@ function compile(schema: Record<string, unknown>): ValidateFunction {
   } as const;
   const ajv = isModern(schema) ? new Ajv2020(options) : new Ajv(options);
   ajvFormats.default(ajv);
-  // Without its `$schema`, a schema of another draft is read as draft-07. With `$async` the validator would return a promise, which is always truthy.
+  // Without `$schema`, Ajv reads a schema of an older draft as draft-07. With `$async`, the validator would return a promise, which is always truthy.
   const { $schema: _dialect, $async: _async, ...body } = schema;
   return ajv.compile(body);
 }

@@ -1,4 +1,4 @@
-// Splits a paragraph into sentences.
+// Splits a paragraph into the sentences that an extractive summary can quote.
 
 /** A dot after one of these, or after a single capital letter, does not end a sentence. */
 const ABBREVIATION =

@@ -1,4 +1,4 @@
-// Makes the `summary` format: with the configured model, or by extraction if there is none.
+// Writes the `summary` format: with the configured model, or by extraction if there is none.
 import { ParseError } from '#shared/contract/errors.ts';
 import { MODEL_LIMITS } from '#shared/contract/limits.ts';
 import type { ModelConfig } from '#shared/runtime/config.ts';

@@ -106,7 +106,7 @@ async function run(
   return { fields: JSON.parse(String(output.payload)) as RecordFields, report: output.reply as RecordReport };
 }
 
-/** Matches an error of this code that shows nothing of the endpoint's response or address. */
+/** Matches an error with this code whose message contains neither the response nor the address of the endpoint. */
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof ParseError &&
   error.code === code &&
@@ -121,7 +121,7 @@ const SCHEMA = {
 const DOCUMENT = '# Invoice\n\nThe total is 42 euros.';
 
 describe('json', () => {
-  it('sends the schema and the document inside a border, and returns the value', async () => {
+  it('sends the schema and the document between random tags, and returns the value', async () => {
     configure();
     script = [completion('```json\n{"total": 42}\n```')];
     const { fields, report } = await run(
@@ -135,11 +135,11 @@ describe('json', () => {
     assert.equal(call.authorization, 'Bearer key-of-the-operator');
     assert.equal(call.body.model, 'small');
     assert.equal(call.body.response_format?.type, 'json_schema');
-    const border = /<(document-[0-9a-f]{18})>\n# Invoice/.exec(call.body.messages[1]?.content ?? '')?.[1];
-    assert.ok(border && call.body.messages[0]?.content.includes(border));
+    const tag = /<(document-[0-9a-f]{18})>\n# Invoice/.exec(call.body.messages[1]?.content ?? '')?.[1];
+    assert.ok(tag && call.body.messages[0]?.content.includes(tag));
   });
 
-  it('sends the faults of the first answer and returns the repaired one', async () => {
+  it('sends the faults of the first answer to the model and returns the second answer', async () => {
     configure();
     script = [completion('{"total": "forty-two"}'), completion('{"total": 42}')];
     const { fields } = await run({ markdown: DOCUMENT }, { json: { schema: SCHEMA } });
@@ -197,7 +197,7 @@ describe('json', () => {
     'a remote reference': { $ref: 'https://schemas.example/x.json' },
     'an invalid pattern': { type: 'string', pattern: '(' },
     'a pattern with nested quantifiers': { type: 'string', pattern: '^(a+)+$' },
-    'such a pattern for property names': { type: 'object', patternProperties: { '^(a|b*)*$': {} } },
+    'a pattern with nested quantifiers for property names': { type: 'object', patternProperties: { '^(a|b*)*$': {} } },
   }))
     it(`throws SCHEMA_INVALID for a schema with ${name}`, async () => {
       configure();
@@ -205,7 +205,7 @@ describe('json', () => {
       assert.equal(received.length, 0);
     });
 
-  it('rejects a wrong answer also if the schema has $async', async () => {
+  it('throws EXTRACTION_FAILED for wrong answers if the schema has $async', async () => {
     configure();
     script = [completion('5'), completion('6')];
     await assert.rejects(

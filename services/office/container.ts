@@ -39,7 +39,7 @@ function unsupported(found: string): ParseError {
 }
 
 /**
- * Opens a file as far as its format needs to be known.
+ * Opens a file only as far as needed to detect its format.
  * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, UNSUPPORTED_FILE_TYPE if the container has another content
  */
 export async function openOffice(file: SourceFile): Promise<OfficeFile> {
@@ -58,7 +58,7 @@ export async function openOffice(file: SourceFile): Promise<OfficeFile> {
   if (/^\x09[\x00\x02\x04][\x04\x06]\x00/.test(head)) return { kind: 'legacy', extension: '.xls' };
   if (/urn:schemas-microsoft-com:office:spreadsheet/.test(head)) return { kind: 'legacy', extension: '.xls' };
   if (/schemas\.microsoft\.com\/office\/word\/2003\/wordml/.test(head)) return { kind: 'legacy', extension: '.doc' };
-  throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: it has no container that office programs write');
+  throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: it does not have the format of an office program');
 }
 
 function openContainer(zip: ZipContainer): OfficeFile {

@@ -116,28 +116,28 @@ const counts = (date: string, error: string) => `## Counts
 <tr><td>1</td><td>2</td></tr>
 </table>`;
 
-describe('reads formats that need no LibreOffice', () => {
+describe('formats that are read without LibreOffice', () => {
   for (const path of ['docx/report.docx', 'docx/report.docm'])
-    test(path, async () => {
+    test(`converts ${path} to the expected Markdown`, async () => {
       const math = 'Ratio $\\frac{a}{b^{2}}$ holds.\n\nBoxed once.\n\n![A red dot]()\n\n';
       assert.equal((await markdownOf(path)).trim(), REPORT_TOP + math + REPORT_END);
     });
 
-  test('odt/report.odt', async () => {
+  test('converts odt/report.odt to the expected Markdown', async () => {
     const end = 'Ratio holds.\n\nBoxed once.\n\n![A red dot]()\n\n';
     assert.equal((await markdownOf('odt/report.odt')).trim(), REPORT_TOP + end + REPORT_END);
   });
 
-  test('xlsx/counts.xlsx: values as the cells show them, no hidden sheet, merged cells as spans', async () => {
+  test('converts xlsx/counts.xlsx: values as the cells show them, no hidden sheet, merged cells as spans', async () => {
     assert.equal((await markdownOf('xlsx/counts.xlsx')).trim(), counts('2024-05-06', '#DIV/0!'));
   });
 
-  test('ods/counts.ods', async () => {
+  test('converts ods/counts.ods to the expected Markdown', async () => {
     assert.equal((await markdownOf('ods/counts.ods')).trim(), counts('5/6/2024', '#DIV/0!'));
   });
 
   for (const path of ['pptx/talk.pptx', 'odp/talk.odp'])
-    test(`${path}: slides in order, no hidden slide, list levels, notes`, async () => {
+    test(`converts ${path}: slides in order, no hidden slide, list levels, notes`, async () => {
       assert.equal((await markdownOf(path)).trim(), TALK);
     });
 
@@ -183,23 +183,23 @@ describe('reads formats that need no LibreOffice', () => {
 
 const INSTALLED = existsSync('/usr/lib/libreoffice/program/soffice.bin');
 
-describe('reads legacy formats through LibreOffice', {
+describe('legacy formats, through LibreOffice', {
   skip: INSTALLED ? false : 'LibreOffice is not installed',
 }, () => {
   after(closeLibreOffice);
 
-  test('doc/report.doc', async () => {
+  test('converts doc/report.doc to the expected Markdown', async () => {
     assert.equal(
       (await markdownOf('doc/report.doc')).trim(),
       `${REPORT_TOP}Ratio holds.\n\nBoxed once.\n\n${REPORT_END}`,
     );
   });
 
-  test('rtf/report.rtf', async () => {
+  test('converts rtf/report.rtf to the expected Markdown', async () => {
     assert.equal((await markdownOf('rtf/report.rtf')).trim(), `${REPORT_TOP}Ratio holds.\n\n${REPORT_END}`);
   });
 
-  test('xls/counts.xls: leaves no file on a disk for a volatile job', async () => {
+  test('converts xls/counts.xls in memory and leaves no file on a disk if the job is volatile', async () => {
     await closeLibreOffice();
     assert.equal((await markdownOf('xls/counts.xls', true)).trim(), counts('5/6/2024', '#N/A'));
     const left = readdirSync(tmpdir()).filter((name) => name.startsWith(`parsemesh-office-${process.pid}`));
@@ -227,7 +227,7 @@ describe('reads legacy formats through LibreOffice', {
   });
 });
 
-describe('rejects hostile and broken files with an error about the document', () => {
+describe('hostile and broken files', () => {
   const main = (xml: string) =>
     zipOf([
       { name: '[Content_Types].xml', content: '<Types/>' },
@@ -240,7 +240,7 @@ describe('rejects hostile and broken files with an error about the document', ()
     ['a body that is not XML', main('words'), 'a.docx', 'DOCUMENT_CORRUPT'],
     ['a document without a body', main('<w:document/>'), 'a.docx', 'DOCUMENT_CORRUPT'],
     [
-      'elements nested past the limit',
+      'elements nested deeper than the limit',
       main(`<w:document><w:body>${'<w:sdt>'.repeat(1100)}`),
       'a.docx',
       'DOCUMENT_TOO_COMPLEX',
@@ -277,11 +277,11 @@ describe('rejects hostile and broken files with an error about the document', ()
       'a.doc',
       'DOCUMENT_CORRUPT',
     ],
-    ['a file named .xls that is no office file', Buffer.alloc(3000, 7), 'a.xls', 'DOCUMENT_CORRUPT'],
+    ['a file named .xls that is not an office file', Buffer.alloc(3000, 7), 'a.xls', 'DOCUMENT_CORRUPT'],
   ];
 
   for (const [title, bytes, fileName, code] of cases)
-    test(`${title}: ${code}`, async () => {
+    test(`rejects ${title} with ${code}`, async () => {
       await assert.rejects(convert(bytes, fileName), { code });
     });
 

@@ -53,9 +53,9 @@ export async function convertOffice(
       warnings: [],
     };
   } catch (cause) {
-    // Readers recurse with the nesting of the document. Its depth is limited, but the stack can be too small for it.
+    // Readers are recursive. The nesting depth of a document is limited, but the call stack can still overflow.
     if (cause instanceof RangeError && /call stack/i.test(cause.message))
-      throw new ParseError('DOCUMENT_TOO_COMPLEX', 'The document nests its parts too deeply', { cause });
+      throw new ParseError('DOCUMENT_TOO_COMPLEX', 'The document has too many levels of nesting', { cause });
     throw cause;
   }
 }

@@ -27,7 +27,7 @@ const PICTURE_TYPES: Record<string, string> = {
   emf: 'image/emf',
   wmf: 'image/wmf',
 };
-/** The most rows of the table of a chart. A chart with more points is a plot, and a table of it is not useful. */
+/** Largest number of rows in the table of a chart. A chart with more points is a plot, and a table of it is not useful. */
 const CHART_POINTS = 2_000;
 
 export interface PictureOptions {
@@ -41,7 +41,7 @@ export function pictureUri(name: string, bytes: () => Uint8Array, { embed }: Pic
   return `data:${type};base64,${embed ? Buffer.from(bytes()).toString('base64') : ''}`;
 }
 
-/** `<img>` of a picture that a part refers to; '' if the picture is missing, or if it has no text and its bytes are not embedded. */
+/** `<img>` of a picture that a part refers to; '' if the picture is missing, or if it has no alternative text and its bytes are not embedded. */
 export function pictureMarkup(
   opc: OpcPackage,
   part: string,

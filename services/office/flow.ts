@@ -47,7 +47,7 @@ export class Flow {
     this.#html.push(`<p>${html}</p>`);
   }
 
-  /** Adds one or more lines of code. Calls in a row add to the same block. */
+  /** Adds one or more lines of code. Consecutive calls add to the same block. */
   code(text: string): void {
     this.#closeLists();
     if (this.#open !== 'code') {

@@ -69,7 +69,7 @@ export class InlineText {
     this.#pieces.push(...other.#pieces);
   }
 
-  /** Removes formats, for headings, where they add nothing. */
+  /** Removes formats that headings do not need. */
   withoutFormat(...names: FormatName[]): this {
     for (const piece of this.#pieces) {
       piece.format = { ...piece.format };
@@ -144,7 +144,7 @@ function writeFormats(pieces: Piece[], depth: number): string {
   return html;
 }
 
-/** Wraps markup in an element, with white space and line breaks at its edges outside. Writes no empty element. */
+/** Wraps markup in an element, but leaves white space and line breaks at its ends outside. Does not write an empty element. */
 function wrap(open: string, html: string, close: string): string {
   let start = 0;
   let end = html.length;

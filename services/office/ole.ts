@@ -77,7 +77,7 @@ class CompoundFile {
   #readFat(): void {
     const sectors: number[] = [];
     for (let i = 0; i < 109; i++) sectors.push(this.#bytes.readUInt32LE(76 + i * 4));
-    // Large files have a chain of more lists of FAT sectors. Each list is read once, so a circle ends.
+    // Large files have a chain of further lists of FAT sectors (MS-CFB, 2.5). Each list is read only once, so a cycle does not loop forever.
     let next = this.#bytes.readUInt32LE(68);
     for (const seen = new Set<number>(); next < MAX_REGULAR_SECTOR && !seen.has(next); ) {
       seen.add(next);
@@ -127,7 +127,7 @@ const FIB_ENCRYPTED = 0x0100;
 const RECORD_BOF = [0x0009, 0x0209, 0x0409, 0x0809];
 const RECORD_FILEPASS = 0x002f;
 const RECORD_EOF = 0x000a;
-/** The FILEPASS record is searched in this many first bytes of a workbook. */
+/** The FILEPASS record is searched only in this many bytes at the start of a workbook. */
 const WORKBOOK_HEAD_BYTES = 16 * 1024;
 const PPT_ENCRYPTED_TOKEN = 0xf3d1c4df;
 

@@ -7,25 +7,25 @@ import { formulaMarkup, ommlLatex } from './omml.ts';
 const run = (text: string, properties = '') => `<m:r><m:rPr>${properties}</m:rPr><m:t>${text}</m:t></m:r>`;
 
 const CASES: readonly (readonly [title: string, omml: string, latex: string])[] = [
-  ['an integral without a character', `<m:nary><m:e>${run('x')}</m:e></m:nary>`, '\\int x'],
+  ['an n-ary operator without a character as an integral', `<m:nary><m:e>${run('x')}</m:e></m:nary>`, '\\int x'],
   ['delimiters without properties', `<m:d><m:e>${run('a')}</m:e><m:e>${run('b')}</m:e></m:d>`, '(a|b)'],
   [
-    'a separator',
+    'delimiters with a separator',
     `<m:d><m:dPr><m:sepChr m:val=","/></m:dPr><m:e>${run('a')}</m:e><m:e>${run('b')}</m:e></m:d>`,
     '(a, b)',
   ],
   [
-    'a degree that is hidden',
+    'a root with a hidden degree',
     `<m:rad><m:radPr><m:degHide/></m:radPr><m:deg>${run('3')}</m:deg><m:e>${run('x')}</m:e></m:rad>`,
     '\\sqrt{x}',
   ],
   [
-    'a degree that is shown',
+    'a root with a visible degree',
     `<m:rad><m:radPr><m:degHide m:val="off"/></m:radPr><m:deg>${run('3')}</m:deg><m:e>${run('x')}</m:e></m:rad>`,
     '\\sqrt[3]{x}',
   ],
   [
-    'a fraction in one line',
+    'a linear fraction',
     `<m:f><m:fPr><m:type m:val="lin"/></m:fPr><m:num>${run('a')}</m:num><m:den>${run('b')}</m:den></m:f>`,
     'a/b',
   ],
@@ -41,26 +41,30 @@ const CASES: readonly (readonly [title: string, omml: string, latex: string])[] 
   ],
   ['upright letters and signs', run('2 const=d', '<m:sty m:val="p"/>'), '2 \\mathrm{const} = \\mathrm{d}'],
   ['a line under a body', `<m:bar><m:e>${run('ab')}</m:e></m:bar>`, '\\underline{ab}'],
-  ['a circumflex without a character', `<m:acc><m:e>${run('x')}</m:e></m:acc>`, '\\hat{x}'],
+  ['an accent without a character as a circumflex', `<m:acc><m:e>${run('x')}</m:e></m:acc>`, '\\hat{x}'],
   [
     'an accent that LaTeX does not have',
     `<m:acc><m:accPr><m:chr m:val="*"/></m:accPr><m:e>${run('x')}</m:e></m:acc>`,
     '\\overset{*}{x}',
   ],
-  ['a brace without a character', `<m:groupChr><m:e>${run('x')}</m:e></m:groupChr>`, '\\underbrace{x}'],
+  [
+    'a group without a character as a brace below',
+    `<m:groupChr><m:e>${run('x')}</m:e></m:groupChr>`,
+    '\\underbrace{x}',
+  ],
   [
     'an arrow above a body',
     `<m:groupChr><m:groupChrPr><m:chr m:val="⇒"/><m:pos m:val="top"/></m:groupChrPr><m:e>${run('x')}</m:e></m:groupChr>`,
     '\\overset{\\Rightarrow}{x}',
   ],
   [
-    'lines of equations',
+    'an equation array',
     `<m:eqArr><m:e>${run('a&amp;=b')}</m:e><m:e>${run('c&amp;=d')}</m:e></m:eqArr>`,
     '\\begin{aligned} a & = b \\\\ c & = d \\end{aligned}',
   ],
-  ['a box', `<m:borderBox><m:e>${run('x')}</m:e></m:borderBox>`, '\\boxed{x}'],
+  ['a box with a border', `<m:borderBox><m:e>${run('x')}</m:e></m:borderBox>`, '\\boxed{x}'],
   [
-    'a hidden body as nothing',
+    'a hidden phantom as nothing',
     `<m:phant><m:phantPr><m:show m:val="0"/></m:phantPr><m:e>${run('x')}</m:e></m:phant>${run('y')}`,
     'y',
   ],

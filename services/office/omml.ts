@@ -172,7 +172,7 @@ export function ommlLatex(math: XmlElement): string {
   return writeLatex(readRow(math));
 }
 
-/** The interchange's markup for a formula; the renderer writes `$...$` or `$$...$$` from `data-latex`. */
+/** The markup of a formula in semantic HTML; the renderer writes `$...$` or `$$...$$` from `data-latex`. */
 export function formulaMarkup(latex: string, display: boolean): string {
   if (latex === '') return '';
   const escaped = escapeHtml(latex);

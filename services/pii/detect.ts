@@ -10,15 +10,15 @@ export interface Detector {
   find(projection: Projection): Promise<Span[]>;
   /** Whether an entity is to be redacted at all. */
   wants(entity: PiiEntity): boolean;
-  /** Whether the model has read as much of this job as it may. */
+  /** Whether the model has reached its limit for this job. */
   modelLimitReached(): boolean;
 }
 
 /** Spans with a lower score are ignored. */
 const SCORE_MIN = 0.5;
 
-/** Splits a span at cell borders and blank lines, because no fragment reaches over them. Keys (SECRET) can have blank lines. */
-function splitAtBorders(text: string, span: Span): Span[] {
+/** Splits a span at cell boundaries and blank lines, because a fragment never crosses them, except that keys (SECRET) can have blank lines. */
+function splitAtBoundaries(text: string, span: Span): Span[] {
   const fragment = text.slice(span.start, span.end);
   if (span.entity === 'SECRET' || !/\n\|\n|\n\s*\n/.test(fragment)) return [span];
   const parts: Span[] = [];
@@ -55,13 +55,13 @@ export function detectorFor(
       const recognizers = projection.kind === 'url' ? inUrls : active;
       const spans = recognizers.flatMap((recognizer) => recognizer.find(text, context));
       if (findNames && projection.kind !== 'url') spans.push(...(await findNames.find(projection)));
-      // Recognizers do not read the signal: each projection takes them little time.
+      // Recognizers do not check the signal, because one projection takes them little time.
       signal.throwIfAborted();
-      // Overlaps are resolved among all entities: a card number is no phone number, even if only phone numbers are wanted.
+      // Overlaps are resolved among all entities: a card number is not a phone number, even if only phone numbers are wanted.
       return resolveOverlaps(
         spans
           .filter((span) => span.score >= SCORE_MIN && span.end > span.start)
-          .flatMap((span) => splitAtBorders(text, span)),
+          .flatMap((span) => splitAtBoundaries(text, span)),
       ).filter((span) => wanted.has(span.entity));
     },
   };
@@ -77,7 +77,7 @@ function withoutModel(active: readonly Recognizer[]): Recognizer[] {
   );
 }
 
-/** Reads with the model up to its limit, and with `fallback` after it. */
+/** Uses the model up to its limit, and `fallback` for the rest. */
 function boundedModel(
   model: PiiModel,
   fallback: readonly Recognizer[],

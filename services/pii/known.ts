@@ -10,9 +10,9 @@ interface Node {
 const WORD = /[\p{L}\p{N}]+/gu;
 /** A fragment of more words is not remembered. */
 const WORDS_MAX = 24;
-/** Fragments remembered for one document. */
+/** Largest number of fragments that are remembered for one document. */
 const FRAGMENTS_MAX = 200_000;
-/** Letters and digits of a fragment. Shorter ones are too often other words. */
+/** Fewest letters and digits of a fragment. A shorter one occurs too often with another meaning. */
 const FRAGMENT_LENGTH_MIN = 3;
 /** Code units between two words of one fragment. */
 const WORD_GAP_MAX = 4;

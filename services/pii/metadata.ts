@@ -1,7 +1,7 @@
 // Redacts the metadata of a document by one rule for each key of the contract, and every other key and value as text.
 import type { DocumentMetadata } from '#shared/contract/jobs.ts';
 import type { MetadataKey } from '#shared/contract/response.ts';
-import { projectAddress, projectPlain } from './projection/value.ts';
+import { projectPlain, projectUrlValue } from './projection/value.ts';
 import type { JsonValue, ValueRedaction } from './value.ts';
 
 const isNumber = (value: unknown): boolean => typeof value === 'number';
@@ -15,12 +15,12 @@ const isLanguage = (value: unknown): boolean =>
   );
 
 /**
- * How a value is redacted. `text`: as text of the document. `file`: a file name, which can be written like text or like an address.
+ * How a value is redacted. `text`: as text of the document. `file`: a file name, which can look like text or like a URL.
  * `counts`: the counts of this redaction replace it. A function: it is copied if the function returns true, else redacted as text.
  */
 type Rule = 'text' | 'file' | 'counts' | ((value: unknown) => boolean);
 
-/** A key that is added to the contract does not compile until it has a rule here. */
+/** This file does not compile if a key of the contract has no rule. */
 const RULES: Record<MetadataKey, Rule> = {
   title: 'text',
   description: 'text',
@@ -55,7 +55,7 @@ export async function redactMetadata(metadata: DocumentMetadata, values: ValueRe
     if (rule === 'counts') continue;
     if (typeof rule === 'function' && rule(value)) entries.push([key, value]);
     else if (rule === 'file' && typeof value === 'string')
-      entries.push([key, await values.text(await values.text(value, projectPlain), projectAddress)]);
+      entries.push([key, await values.text(await values.text(value, projectPlain), projectUrlValue)]);
     else entries.push([key, await values.json(value)]);
   }
   // A redacted value keeps its type, except that a number can become a string. Metadata may hold both.

@@ -5,7 +5,7 @@ import type { Span } from './recognizer.ts';
 const LENGTH_WEIGHT = 0.004;
 
 const LENGTH_MAX = 40;
-/** Spans of one group that are compared with each other. Only texts written to be slow have more. */
+/** Spans of one group that are compared with each other. Only hostile texts have more. */
 const GROUP_MAX = 200;
 
 const weight = (span: Span): number => span.score + Math.min(LENGTH_MAX, span.end - span.start) * LENGTH_WEIGHT;

@@ -1,4 +1,4 @@
-// The interface of a recognizer, and the context of a candidate that it can read.
+// Defines the interface of a recognizer, and the text around a candidate that it can read.
 import type { PII_MODES, PiiEntity } from '#shared/contract/options.ts';
 
 export type PiiMode = (typeof PII_MODES)[number];

@@ -1,4 +1,4 @@
-// Tests that redaction fails closed: a field without a redactor does not compile, and an unknown field or value does not leave unredacted.
+// Tests that redaction fails closed: a field without a redactor does not compile, and an unknown field or value is never returned without redaction.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ const RECORD = 'services/pii/record.ts';
 const METADATA = 'services/pii/metadata.ts';
 const RENDER = 'shared/document/render.ts';
 
-/** Fields to add to the contract: where, as what, and the files that must not compile then. */
+/** Fields to add to the contract: the file, the position, the field, and the files that must then fail to compile. */
 const ADDITIONS = [
   ['response.ts', /recordFieldsSchema = z\s*\.object\(\{/, 'ofRecord: z.string().optional(),', [RECORD, RENDER]],
   ['response.ts', /pageSchema = z\s*\.object\(\{/, 'ofPage: z.string().optional(),', [RECORD]],
@@ -133,7 +133,7 @@ describe('an unknown field at run time', () => {
     });
   });
 
-  it('redacts a label and a source that are not names', async () => {
+  it('redacts the label and the source of a block if they are not names of the product', async () => {
     const items = [{ ...block, label: `label ${MAIL}`, source: MAIL }];
     const { fields } = await redact({ blocks: [{ pageNumber: 1, width: 1, height: 1, status: 'ok', items }] });
     const [redacted] = fields.blocks?.[0]?.items ?? [];
@@ -174,7 +174,7 @@ describe('json', () => {
 });
 
 describe('metadata', () => {
-  it('walks values of any type', async () => {
+  it('redacts strings, keys and long numbers in values of any type', async () => {
     const { metadata } = await redact(
       {},
       {
@@ -212,7 +212,7 @@ describe('metadata', () => {
     assert.deepEqual((await redact({}, own)).metadata, { ...own, piiRedactions: {} });
   });
 
-  it('redacts text in the place of such a value', async () => {
+  it('redacts a text in a field whose value the product writes, such as contentType', async () => {
     const keys = [
       'contentType',
       'language',
@@ -226,6 +226,6 @@ describe('metadata', () => {
     assert.deepEqual(metadata, { ...Object.fromEntries(keys.map((key) => [key, 'of <EMAIL>'])), piiRedactions: {} });
   });
 
-  it('does not copy counts that a document brings', async () =>
+  it('does not copy the piiRedactions of a document', async () =>
     assert.deepEqual((await redact({}, { piiRedactions: { [MAIL]: 1 } })).metadata, { piiRedactions: {} }));
 });

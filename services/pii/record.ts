@@ -6,11 +6,11 @@ import { authorsOf } from './authors.ts';
 import { redactMetadata } from './metadata.ts';
 import { projectHtml } from './projection/html.ts';
 import { projectMarkdown } from './projection/markdown.ts';
-import { projectAddress, projectPlain } from './projection/value.ts';
+import { projectPlain, projectUrlValue } from './projection/value.ts';
 import type { Project, RedactedText, Redactor } from './redactor.ts';
 import { ValueRedaction } from './value.ts';
 
-/** `T` with every key required: an object literal of this type does not compile without the optional fields either. */
+/** `T` with every key required: an object literal of this type does not compile if an optional field is missing. */
 type Complete<T> = { [Key in keyof Required<T>]: T[Key] };
 
 /** How each field of a record is redacted. Null and absent fields are not passed to it. */
@@ -23,22 +23,22 @@ type Counts = RedactedText['counts'];
 /** Code units between two pages in the document's Markdown: blank lines and a page marker. */
 const PAGE_GAP = 200;
 
-/** Redacts one record. Its fields share one memory of what was found, so each field hides what another one revealed. */
+/** Redacts one record. All fields share the found fragments, so a fragment that is found in one field is redacted in every later field. */
 export class RecordRedaction {
   readonly #redactor: Redactor;
   readonly #values: ValueRedaction;
   readonly #counts: Counts = {};
   /** The document's Markdown before and after its redaction. */
   #markdown: { before: string; after: RedactedText } | undefined;
-  /** In this order: the Markdown comes first because pages and blocks take their redaction from it. */
+  /** The order matters: the Markdown is first, because pages and blocks take their redaction from it. */
   readonly #redactors: FieldRedactors = {
     markdown: (text) => this.#primary(text),
     blocks: (pages) => this.#blocks(pages),
     html: (text) => this.#counted(text, projectHtml),
     rawHtml: (text) => this.#counted(text, projectHtml),
     pages: (pages) => this.#pages(pages),
-    links: (links) => this.#values.list(links, projectAddress),
-    images: (images) => this.#values.list(images, projectAddress),
+    links: (links) => this.#values.list(links, projectUrlValue),
+    images: (images) => this.#values.list(images, projectUrlValue),
     summary: (text) => this.#values.text(text, projectMarkdown),
     json: (value) => this.#values.json(value),
   };

@@ -1,4 +1,4 @@
-// Redacts texts one after another with one memory of what was found, so that all fields of a record hide the same fragments.
+// Redacts texts one after another and remembers the found fragments, so that all fields of a record hide the same ones.
 import type { PiiEntity } from '#shared/contract/options.ts';
 import type { Detector } from './detect.ts';
 import { KnownFragments } from './known.ts';
@@ -19,7 +19,7 @@ export interface RedactedText {
 
 export type Project = (source: string) => Iterable<Projection>;
 
-/** A single word. As a name or a place it is weak evidence, because it is often another word too. */
+/** A single word. As a name or a place it is weak evidence, because it often has another meaning. */
 const SINGLE_WORD = /^[\p{L}\p{N}.'’-]+$/u;
 
 /** The last word of a full name, which a text often uses alone later; undefined if it is a common word or a place. */
@@ -33,9 +33,9 @@ function surnameOf(name: string): string | undefined {
 export class Redactor {
   readonly #detector: Detector;
   readonly #style: ReplaceStyle;
-  /** Redacted in later texts. */
+  /** Fragments that are redacted in later texts. */
   readonly #known = new KnownFragments();
-  /** Redacted everywhere, also in the rest of the text where it was found. */
+  /** Fragments that are redacted in all texts, also in the rest of the text in which they were found. */
   readonly #certain = new KnownFragments();
   readonly #certainInUrls = new KnownFragments(true);
 

@@ -1,4 +1,4 @@
-// The table of recognizers: a new entity or country is a file in recognizers/ and a row here.
+// Lists all recognizers: a new entity or country needs a file in recognizers/ and a row here.
 import type { Recognizer } from './recognizer.ts';
 import { apiKey } from './recognizers/api-key.ts';
 import { accountNumber, bic, routingNumber, sortCode } from './recognizers/bank-account.ts';

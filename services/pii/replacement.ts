@@ -1,4 +1,4 @@
-// Writes the replacement of a fragment: three styles, in three syntaxes.
+// Writes the replacement of a fragment in three styles and three syntaxes.
 import type { PII_STYLES, PiiEntity } from '#shared/contract/options.ts';
 
 export type ReplaceStyle = (typeof PII_STYLES)[number];

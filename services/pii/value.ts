@@ -1,5 +1,5 @@
 // Redacts single values of a record: texts, lists of texts, and JSON of any shape.
-import { isAddress, projectAddress, projectPlain } from './projection/value.ts';
+import { isUrl, projectPlain, projectUrlValue } from './projection/value.ts';
 import type { Project, Redactor } from './redactor.ts';
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
@@ -28,7 +28,7 @@ export class ValueRedaction {
     return result;
   }
 
-  /** A name that a converter chose from a vocabulary of its own. Any other text in its place is redacted. */
+  /** Copies a name that a converter chose from a fixed list, and redacts any other text. */
   async ownName(name: string | null): Promise<string | null> {
     return name === null || OWN_NAME.test(name) ? name : this.text(name, projectPlain);
   }
@@ -40,7 +40,7 @@ export class ValueRedaction {
   async json(value: unknown, depth = 0): Promise<JsonValue> {
     switch (typeof value) {
       case 'string':
-        return this.text(value, isAddress(value) ? projectAddress : projectPlain);
+        return this.text(value, isUrl(value) ? projectUrlValue : projectPlain);
       case 'number':
         return this.#number(value);
       case 'boolean':

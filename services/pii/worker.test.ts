@@ -1,4 +1,4 @@
-// Tests redaction of complete records: what one field hides no other field shows, the structure stays, and spans stay correct.
+// Tests redaction of complete records: all fields hide the same fragments, the structure is unchanged, and spans are correct.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DocumentMetadata, JobContext, RecordReport, RedactJob } from '#shared/contract/jobs.ts';
@@ -76,7 +76,7 @@ describe('Markdown', () => {
       '| Name | Mail |\n| --- | --- |\n| <PERSON> | <EMAIL> |',
     ],
     [
-      'a number whose column heading says account number',
+      'a number in a column with the heading "Account number"',
       '| Item | Account number |\n| --- | --- |\n| 87654321 | 12345678 |',
       '| Item | Account number |\n| --- | --- |\n| 87654321 | <FINANCIAL> |',
     ],
@@ -86,10 +86,10 @@ describe('Markdown', () => {
       '<table><tr><td rowspan="2"><a href="mailto:%3CEMAIL%3E" title="&lt;EMAIL&gt;"><EMAIL></a></td></tr></table>',
     ],
     ['the language of a code block', '```jane@example.org\nx\n```', '```<EMAIL>\nx\n```'],
-    ['text behind a fence on one line', '``` a ``` jane@example.org', '``` a ``` <EMAIL>'],
+    ['text after a fence on one line', '``` a ``` jane@example.org', '``` a ``` <EMAIL>'],
     ['a comment', 'a <!-- jane@example.org --> b', 'a <!-- &lt;EMAIL&gt; --> b'],
     ['emphasis before a tag', 'a _4111 1111 1111 1111_<br>b', 'a _<FINANCIAL>_<br>b'],
-    ['text behind a long line of dashes', `${'-'.repeat(9_000)} jane@example.org`, `${'-'.repeat(9_000)} <EMAIL>`],
+    ['text after a long line of dashes', `${'-'.repeat(9_000)} jane@example.org`, `${'-'.repeat(9_000)} <EMAIL>`],
     [
       'the text after a page marker',
       'a\n\n---\n\n<!-- page 2 -->\n\nj@example.org',
@@ -225,7 +225,7 @@ describe('blocks', () => {
       assert.doesNotMatch(JSON.stringify(fields), /jane|4111|bob/);
     });
 
-  it('puts the marker of a fragment over two blocks into the first block', async () => {
+  it('puts the marker of a fragment that spans two blocks into the first block', async () => {
     const markdown = 'Mail jane@example.org now.';
     const items = [block('p1.b0', 'Mail jane@exa', [0, 13]), block('p1.b1', 'mple.org now.', [13, 26])];
     const { fields } = await redact({

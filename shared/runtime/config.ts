@@ -122,7 +122,7 @@ export const environmentSchema = z.object({
     .meta({ description: '`true` turns tracing off, regardless of the other variables.' }),
   OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf').optional().meta({
     description:
-      'Protocol of the OTLP exporter. Only this value is supported; the process does not start with another one.',
+      'Protocol of the OTLP exporter. Only `http/protobuf` is supported; the process does not start with another value.',
   }),
   OTEL_SERVICE_NAME: z.string().optional().meta({
     description:

@@ -1,4 +1,4 @@
-{{/* Names and labels, so that every manifest calls the same thing by the same name. */}}
+{{/* Defines the names and labels that all manifests share. */}}
 
 {{- define "parsemesh.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
@@ -17,7 +17,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What selects the pods of this release; with (dict "root" $ "component" "pdf") those of one part. */}}
+{{/* Labels that select the pods of this release; with (dict "root" $ "component" "pdf"), only the pods of this component. */}}
 {{- define "parsemesh.selectorLabels" -}}
 {{- $root := .root | default . -}}
 app.kubernetes.io/name: {{ include "parsemesh.name" $root }}
@@ -39,7 +39,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- end }}
 {{- end -}}
 
-{{/* Those of a pod: nothing that a release of the chart alone would change, since that would replace every pod. */}}
+{{/* Labels of a pod. They do not contain the version of the chart, because a changed label replaces every pod. */}}
 {{- define "parsemesh.podLabels" -}}
 {{ include "parsemesh.selectorLabels" . }}
 app.kubernetes.io/part-of: parsemesh
@@ -48,7 +48,7 @@ app.kubernetes.io/part-of: parsemesh
 {{- end }}
 {{- end -}}
 
-{{/* metadata of a manifest: (dict "root" $ "name" ... "component" ... "annotations" ... "labels" ...). */}}
+{{/* Metadata of a manifest: (dict "root" $ "name" ... "component" ... "annotations" ... "labels" ...). */}}
 {{- define "parsemesh.metadata" -}}
 name: {{ .name }}
 namespace: {{ .namespace | default .root.Release.Namespace }}
@@ -87,7 +87,7 @@ default
 {{- .Values.keys.namespace | default .Release.Namespace -}}
 {{- end -}}
 
-{{/* The Secret with NATS_URL, and its entry. */}}
+{{/* Name of the Secret with NATS_URL; parsemesh.natsSecretKey is its entry. */}}
 {{- define "parsemesh.natsSecret" -}}
 {{- if .Values.nats.enabled -}}
 {{- .Values.nats.existingSecret | default (printf "%s-nats" (include "parsemesh.fullname" .)) -}}
@@ -108,7 +108,7 @@ url
 {{- printf "%s-nats.%s.svc.%s" (include "parsemesh.fullname" .) .Release.Namespace .Values.clusterDomain -}}
 {{- end -}}
 
-{{/* The port of an address, by its scheme where it names none. */}}
+{{/* The port of a URL; the default port of its scheme if the URL has no port. */}}
 {{- define "parsemesh.urlPort" -}}
 {{- $host := (urlParse .).host -}}
 {{- $port := regexFind ":[0-9]+$" $host | trimPrefix ":" -}}

@@ -1,11 +1,11 @@
-{{/* One service's settings, and the pod that follows from them. */}}
+{{/* Defines the settings of one service, and its pod template. */}}
 
-{{/* (dict "root" $ "name" "pdf") -> its settings laid over the defaults, as YAML. */}}
+{{/* (dict "root" $ "name" "pdf") -> the settings of the service, merged over the defaults, as YAML. */}}
 {{- define "parsemesh.service" -}}
 {{- $own := get .root.Values.services .name | default dict -}}
 {{- $merged := mergeOverwrite (deepCopy .root.Values.defaults) (deepCopy $own) -}}
 {{- $kind := $merged.autoscaling.kind -}}
-{{- /* The gateway has no queue that KEDA could look at. */ -}}
+{{- /* The gateway has no queue, so KEDA cannot scale it by queue length. */ -}}
 {{- if and (eq $kind "keda") (eq .name "gateway") -}}{{- $kind = "hpa" -}}{{- end -}}
 {{- $_ := set $merged.autoscaling "kind" $kind -}}
 {{- if and (eq $kind "hpa") (lt (int $merged.autoscaling.minReplicas) 1) -}}
@@ -33,7 +33,7 @@ imagePullSecrets:
 {{- end }}
 {{- end -}}
 
-{{/* The variables of one service; what `env` names wins. */}}
+{{/* The environment variables of one service. Values in `env` override the values of the chart. */}}
 {{- define "parsemesh.env" -}}
 {{- $root := .root -}}
 {{- $service := .service -}}
@@ -93,7 +93,7 @@ imagePullSecrets:
 {{- end }}
 {{- end -}}
 
-{{/* Over nodes and zones where that can be, each revision by itself. */}}
+{{/* Spreads pods over nodes and zones if possible, separately for each revision of the Deployment. */}}
 {{- define "parsemesh.spread" -}}
 {{- $labels := include "parsemesh.selectorLabels" . -}}
 {{- range $index, $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}

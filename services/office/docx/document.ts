@@ -65,7 +65,7 @@ function readNotes(
       for (const element of childElements(tree, kind))
         found.set(`${kind} ${element.attributes['w:id']}`, { source, element });
   }
-  // A note can refer to another note. The loop also visits entries that are added to the map meanwhile.
+  // A note can refer to another note. The loop also visits entries that are added to the map during the loop.
   for (const [name, { kind, id }] of referenced) {
     const note = found.get(`${kind} ${id}`);
     if (!note) continue;

@@ -21,7 +21,7 @@ import type { OpcPackage } from '../opc.ts';
 import { runFormat, type Styles, settingOf, toggle } from './styles.ts';
 import { symbolCharacter } from './symbols.ts';
 
-/** What the readers of all stories (body, headers, notes) share. */
+/** Data that the readers of all stories (body, headers, notes) share. */
 export interface DocxContext {
   opc: OpcPackage;
   styles: Styles;

@@ -16,7 +16,7 @@ interface CharacterStyle {
 }
 
 const NO_STYLE: ParagraphStyle = { format: {} };
-/** Limits the chain of base styles, which can be a circle in a hostile file. */
+/** Limits the chain of base styles, which can be a cycle in a hostile file. */
 const INHERITANCE_DEPTH = 32;
 
 /** The `w:val` of a child element. */
@@ -135,7 +135,7 @@ export class Styles {
     return style;
   }
 
-  /** The style and its base styles, the farthest first. */
+  /** The style and its base styles, in the order in which they apply: the most general one first. */
   #chain(id: string): XmlElement[] {
     const chain: XmlElement[] = [];
     let at = this.#elements.get(id);

@@ -30,8 +30,8 @@ export function socketPath(folder: string): string {
 }
 
 /**
- * Starts a shell that removes the folder and the socket when this process exits, even if it is killed. The shell notices
- * that its standard input closes. It has a process group of its own, because the group of this process is killed at a
+ * Starts a shell that removes the folder and the socket when this process exits, even if it is killed. The shell waits
+ * until its standard input closes. It has a process group of its own, because the group of this process is killed at a
  * deadline. It tries twice, because LibreOffice may still write during the first attempt.
  */
 export function startWatcher(folder: string): ChildProcess {

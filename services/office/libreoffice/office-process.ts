@@ -1,8 +1,4 @@
 // Runs one LibreOffice process and sends it conversions over its single-instance socket.
-//
-// Packages that wrap `soffice --convert-to` start a cold process with a new profile for every file (900 ms of CPU and
-// more), keep the process running when the caller cancels, and let it follow links. The socket is the one that a second
-// `soffice` uses to hand its arguments to the first (desktop/source/app/officeipcthread.cxx): no port, no Python, no UNO.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -21,16 +17,22 @@ const START_TIMEOUT_MS = 30_000;
 const START_POLL_MS = 25;
 const STOP_TIMEOUT_MS = 2_000;
 const UNSHARE_TIMEOUT_MS = 5_000;
-/** Exit codes that ask for a restart (desktop/source/inc/exithelper.h). */
+/** Exit codes that request a restart (desktop/source/inc/exithelper.h). */
 const RESTART_CODES = new Set([79, 81]);
 const MAX_RESTARTS = 3;
-/** LibreOffice grows with each file that it reads, so it is replaced after this many files or MiB. */
+/** LibreOffice uses more memory with each file that it reads, so it is replaced after this many files or MiB. */
 const MAX_FILES = 200;
 const MAX_RESIDENT_MIB = 900;
 
 /** The formats that legacy documents are converted to, for the readers of this service. */
 export type TargetExtension = 'docx' | 'xlsx' | 'pptx';
 
+/**
+ * One LibreOffice process. The socket is the one that a second `soffice` uses to send its arguments to the first
+ * (desktop/source/app/officeipcthread.cxx), so no port, no Python and no UNO is needed. Packages that call
+ * `soffice --convert-to` start a process with a new profile for every file (900 ms of CPU and more), keep it running when
+ * the caller cancels, and let it follow links.
+ */
 export class OfficeProcess {
   readonly volatile: boolean;
   readonly #folder: string;
@@ -102,7 +104,7 @@ export class OfficeProcess {
       },
     });
     child.once('exit', (code) => {
-      // With a new profile LibreOffice sets itself up and asks for a restart.
+      // With a new profile, LibreOffice initializes itself and exits with a code that requests a restart.
       if (code !== null && RESTART_CODES.has(code) && this.#restarts++ < MAX_RESTARTS) this.#process = this.#spawn();
       else this.#exited = true;
     });
@@ -125,12 +127,16 @@ export class OfficeProcess {
       if (existsSync(this.#socket) && (await this.#isListening(signal).catch(() => false))) return;
       await sleep(START_POLL_MS);
     }
-    throw new ParseError('SERVICE_UNAVAILABLE', 'LibreOffice, which reads this format, did not start', {
-      retryAfterSeconds: 5,
-    });
+    throw new ParseError(
+      'SERVICE_UNAVAILABLE',
+      'LibreOffice, which converts this format, did not start. Try again later.',
+      {
+        retryAfterSeconds: 5,
+      },
+    );
   }
 
-  /** LibreOffice greets each connection as soon as it accepts requests. */
+  /** LibreOffice sends a greeting on each connection as soon as it accepts requests. */
   async #isListening(signal: AbortSignal): Promise<boolean> {
     return (await this.#exchange(undefined, signal)).includes('InternalIPC::SendArguments');
   }
@@ -236,7 +242,7 @@ function encodeRequest(args: string[]): string {
 
 let unshare: Promise<boolean> | undefined;
 
-/** Whether this machine lets a process start in a network namespace of its own, without any network. */
+/** Whether this machine allows a process to start in a new network namespace, which has no network. */
 function canUnshareNetwork(): Promise<boolean> {
   unshare ??= promisify(execFile)('unshare', ['-rn', 'true'], { timeout: UNSHARE_TIMEOUT_MS }).then(
     () => true,

@@ -1,4 +1,4 @@
-// Checks that LibreOffice leaves no files when its parent process is killed, and that calls at the same time do not mix.
+// Checks that LibreOffice leaves no files when its parent process is killed, and that concurrent calls do not receive each other's documents.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -60,7 +60,7 @@ test('the watcher removes the folder and the socket of a process group that is k
   while (existsSync(folder) || existsSync(socket)) await sleep(20);
 });
 
-test('a start removes the folder and the socket of a process that no longer runs', { skip }, async () => {
+test('the next start removes the folder and the socket of a process that no longer runs', { skip }, async () => {
   await closeLibreOffice();
   const ended = spawn('true');
   await once(ended, 'exit');
@@ -72,7 +72,7 @@ test('a start removes the folder and the socket of a process that no longer runs
   assert.equal(existsSync(socketPath(folder)), false);
 });
 
-test('each of several calls at the same time gets its own document, and a cancelled call does not stop the others', {
+test('each of several concurrent calls gets its own document, and a cancelled call does not stop the others', {
   skip,
 }, async () => {
   await closeLibreOffice();

@@ -1,4 +1,4 @@
-// Converts legacy documents with one LibreOffice that stays running, because a start costs thirty times a conversion.
+// Converts legacy documents with one LibreOffice process that stays running, because a start costs about 30 times as much CPU time as a conversion.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ParseError } from '#shared/contract/errors.ts';
@@ -24,7 +24,7 @@ function findProgram(): string {
   if (program === undefined)
     throw new ParseError(
       'SERVICE_UNAVAILABLE',
-      'This format needs LibreOffice, which is not installed on this server. Its operator can run `apt-get install libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui`, or name its `program` folder in LIBREOFFICE_FOLDER.',
+      'This format needs LibreOffice, which is not installed on this server. Its operator can run `apt-get install libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui`, or set LIBREOFFICE_FOLDER to its `program` folder.',
     );
   return program;
 }

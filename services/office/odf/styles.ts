@@ -5,7 +5,7 @@ import type { RunFormat } from '../inline.ts';
 interface OdfStyle {
   format: RunFormat;
   role?: 'quote' | 'code' | 'title';
-  /** 1 to 6: the level in the name of a heading style. Files made from Word or RTF may not mark headings in another way. */
+  /** 1 to 6: the level in the name of a heading style. Files that were converted from Word or RTF may mark headings only by this name. */
   heading?: number;
   /** The `text:list-style` of a paragraph style. */
   listStyle?: string;

@@ -17,7 +17,8 @@ export function generalNumber(value: number): string {
 
 /**
  * Compiles a section that has no date tokens.
- * `signed` tells the result whether to write the minus sign of a negative number; a section for negatives writes its own.
+ * `signed`, a parameter of the returned function: whether to write the minus sign of a negative number. It is false for a
+ * section that is only for negative numbers, because such a section contains its own sign.
  */
 export function numberWriter({ tokens }: Section): (value: number, signed: boolean) => string {
   if (!tokens.some((token) => token.kind === 'digits'))
@@ -156,7 +157,7 @@ function assemble(tokens: readonly Token[], places: Places, { whole, decimals, p
   return text;
 }
 
-/** The integer digits of each token, by its index. Tokens are filled from the right; the first one gets all digits that are left. */
+/** The integer digits of each token, by its index. Tokens are filled from the right; the first one gets all remaining digits. */
 function splitInteger(tokens: readonly Token[], end: number, whole: string, grouped: boolean): Map<number, string> {
   const indexes = tokens.flatMap((token, i) => (token.kind === 'digits' && i < end ? [i] : []));
   const parts = new Map<number, string>();

@@ -51,7 +51,7 @@ interface CompiledSection {
   write: (value: number, signed: boolean) => string;
 }
 
-/** Compiles a format code. Never throws: a code that makes no sense shows numbers as General does. */
+/** Compiles a format code. Neither this function nor the returned function throws, even for an invalid code. */
 export function compileFormat(code: string, date1904: boolean): NumberFormat {
   const trimmed = code.trim();
   if (trimmed === '' || trimmed.length > CODE_LENGTH || /^general$/i.test(trimmed) || trimmed === '@')

@@ -135,10 +135,10 @@ export function sheetHtml(sheet: Sheet): string {
 const CELL_CONTEXT = { lineStart: false, cell: true, link: false };
 
 /** The characters that may need escaping in a Markdown table. Most texts have none of them. */
-const MARKDOWN_LIVE = /[\\`*_<&~|[\]\t-\r\u00a0\u2028\u2029]| {2}|^ | $/;
+const MARKDOWN_SPECIAL = /[\\`*_<&~|[\]\t-\r\u00a0\u2028\u2029]| {2}|^ | $/;
 
 function cellMarkdown({ text, href }: SheetCell): string {
-  if (href === undefined && !MARKDOWN_LIVE.test(text)) return text;
+  if (href === undefined && !MARKDOWN_SPECIAL.test(text)) return text;
   const written = text
     .split(/\r\n?|\n/)
     .map((line) => escapeText(line.replace(/\s+/g, ' ').trim(), CELL_CONTEXT))

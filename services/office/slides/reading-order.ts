@@ -10,7 +10,7 @@ const ORDERED_SHAPES = 500;
 /** A box is above another one even if they overlap by this share of the height of the smaller one. */
 const OVERLAP = 0.1;
 
-/** Whether box `a` is above box `b` and shares some of its width. Boxes that overlap more are in no order. */
+/** Whether box `a` is above box `b` and shares some of its width. Boxes that overlap more have no order. */
 function isAbove(a: Boxed, b: Boxed): boolean {
   if (!a.box || !b.box || a.box.height <= 0 || b.box.height <= 0) return false;
   const tolerance = OVERLAP * Math.min(a.box.height, b.box.height);

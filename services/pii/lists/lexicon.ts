@@ -1,4 +1,4 @@
-// Word lists: taken from the tagger and from the runtime where they have them, written out where they have not.
+// Provides the word lists of the recognizers: from the tagger or the JavaScript runtime if they have them, otherwise from this file.
 import nlp from 'compromise';
 
 const lexicon = (nlp.model() as unknown as { one: { lexicon: Record<string, string | string[]> } }).one.lexicon;
@@ -228,7 +228,7 @@ export const COMMON_WORDS: ReadonlySet<string> = new Set([
   'bible',
 ]);
 
-/** Names of places that are also names of people, clubs or things. Other words must confirm them. Lower case. */
+/** Names of places that are also names of people, clubs or things. The words around them must confirm them. Lower case. */
 export const AMBIGUOUS_PLACES: ReadonlySet<string> = new Set(
   'acton,alhambra,bath,reading,mobile,nice,orange,lincoln,jackson,madison,chad,chelsea,victoria,sydney,austin,florence,charlotte,savannah,washington,arsenal,everton,columbia,troy,essex,cork,split,bury,sale,deal,wells,rugby,derby,buffalo,phoenix,boulder,salem,eden,dover,hamilton,wellington,nelson,napier,kingston,america,nelson,houston,dallas,denver,durham,preston,stafford,clinton,bradford,burnley'.split(
     ',',
@@ -287,7 +287,7 @@ const STATES =
     ',',
   );
 
-/** Cities and regions: those of the tagger, states of large countries, and the cities that name time zones. Lower case. */
+/** Cities and regions: those of the tagger, states of large countries, and the cities in the names of time zones. Lower case. */
 export const PLACES: ReadonlySet<string> = new Set([
   ...STATES,
   ...entriesWith('City', 'Region'),

@@ -1,4 +1,4 @@
-// The built-in model: compromise's tagger, with rules that reject its unsure findings.
+// Implements the built-in model with the tagger of compromise, and rules that reject its uncertain findings.
 import nlp from 'compromise';
 import { PII_LIMITS } from '#shared/contract/limits.ts';
 import { AMBIGUOUS_PLACES } from '../lists/lexicon.ts';
@@ -25,7 +25,7 @@ const NAME_WORDS_MAX = 5;
 const PLACE_WORDS_MAX = 6;
 const NAME_PARTICLE = /^(?:de|la|van|von|der|den|del|di|da|bin|al|el|le|du|dos|ter)$/;
 const PLACE_PARTICLE = /^(?:of|the|and|de|da|do|del|la|le|on|upon|al|el)$/;
-/** A word that announces a place, at the end of the text before it. */
+/** A word that usually precedes a place, at the end of the text before it. */
 const PLACE_PREPOSITION = /(?:\b(?:in|at|from|to|near|of|toward|towards|around|outside|through)|,)\s$/i;
 /** A comma and a capitalised word, as in "Reading, England". */
 const LARGER_PLACE = /^, \p{Lu}/u;
@@ -58,10 +58,10 @@ function person(line: string, found: Found): Span | undefined {
   const words = text.split(/\s+/);
   if (words.length > NAME_WORDS_MAX || !words.every((word) => CAPITAL.test(word) || NAME_PARTICLE.test(word)))
     return undefined;
-  // A name in capitals is accepted only if all of its words are: single ones are acronyms.
+  // A name with a word in capitals is accepted only if all its words are in capitals. A single word in capitals is an acronym.
   const capitals = words.filter((word) => word.length > 1 && word === word.toUpperCase() && !word.endsWith('.'));
   if (capitals.length > 0 && (words.length < 2 || capitals.length < words.length)) return undefined;
-  // "Dave Matthews Band": with a capitalised common word after it, a name is the name of something else.
+  // "Dave Matthews Band": a name before a capitalised common word is the name of something else.
   if (/^ \p{Lu}\p{Ll}/u.test(line.slice(end, end + 3)) || words.some((word) => isCommon(word) && !isAmbiguous(word)))
     return undefined;
   const tags = found.terms.flatMap((term) => term.tags);
@@ -75,7 +75,7 @@ function location(line: string, found: Found): Span | undefined {
   const text = line.slice(start, end);
   const words = text.split(/[\s,]+/);
   if (!CAPITAL.test(text) || words.length > PLACE_WORDS_MAX || /[|@<>[\]{}]/.test(text)) return undefined;
-  // The tagger takes some descriptions for places, such as "Czech place downtown".
+  // The tagger marks some descriptions as places, such as "Czech place downtown".
   if (words.some((word) => /^\p{Ll}/u.test(word) && !PLACE_PARTICLE.test(word))) return undefined;
   const tags = found.terms.flatMap((term) => term.tags);
   if (!['City', 'Country', 'Region', 'Place'].some((tag) => tags.includes(tag))) return undefined;
@@ -115,7 +115,7 @@ function* lines(text: string): Generator<{ start: number; line: string }> {
   }
 }
 
-/** Has a cache of the lines that it read: make one model for each job. */
+/** Creates a model with a cache of the lines that it read. Create one model for each job. */
 export function compromiseModel(): PiiModel {
   const cache = new Map<string, Span[]>();
   let cachedUnits = 0;

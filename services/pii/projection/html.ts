@@ -1,4 +1,4 @@
-// Projects HTML source: text nodes as prose; attribute values and addresses in projections of their own.
+// Projects HTML source: text nodes as prose, attribute values and URLs in separate projections.
 import { readReference } from '#shared/document/source/character-references.ts';
 import { readTag, type Tag } from '#shared/document/source/html-tag.ts';
 import { INLINE_ELEMENTS, SILENT_ATTRIBUTES, URL_ATTRIBUTES } from './elements.ts';
@@ -25,16 +25,16 @@ function projectReferences(builder: ProjectionBuilder, source: string, start: nu
   builder.copy(source, copied, end);
 }
 
-/** Adds the attribute values of a tag: addresses to `urls`, other texts to `words`. */
+/** Adds the attribute values of a tag: URLs to `urls`, other texts to `words`. */
 export function projectAttributes(tag: Tag, source: string, words: ProjectionBuilder, urls: ProjectionBuilder): void {
   for (const attribute of tag.attributes) {
     if (attribute.end - attribute.start < 3 || SILENT_ATTRIBUTES.has(attribute.name)) continue;
-    const address =
+    const isUrl =
       URL_ATTRIBUTES.has(attribute.name) ||
       /^(?:[a-z][a-z0-9+.-]{1,20}:\/\/|mailto:|tel:)\S*$/i.test(
         source.slice(attribute.start, Math.min(attribute.end, attribute.start + 200)),
       );
-    if (address) projectUrl(urls, source, attribute.start, attribute.end);
+    if (isUrl) projectUrl(urls, source, attribute.start, attribute.end);
     else {
       words.gap('\n\n');
       projectReferences(words, source, attribute.start, attribute.end);
@@ -67,7 +67,7 @@ class TableHeadings {
 
 const TABLE_TAGS: ReadonlySet<string> = new Set(['table', 'tr', 'td', 'th']);
 
-/** The projections of an HTML text. Chunks end at block borders. */
+/** The projections of an HTML text. Chunks end at the ends of blocks. */
 export function* projectHtml(source: string): Generator<Projection> {
   const builder = new ProjectionBuilder('text', 'html');
   const words = new ProjectionBuilder('attribute', 'html');

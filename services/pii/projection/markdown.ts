@@ -1,4 +1,4 @@
-// Projects Markdown: prose without its marks, table cells with their headings, and link targets in a projection of their own.
+// Projects Markdown: prose without its marks, table cells with their headings, and link targets in a separate projection.
 import { readInline } from '#shared/document/source/markdown-inline.ts';
 import { type Range, readLines } from '#shared/document/source/markdown-lines.ts';
 import { INLINE_ELEMENTS } from './elements.ts';
@@ -42,7 +42,7 @@ function projectInline(builders: Builders, source: string, start: number, end: n
         text.gap(' ');
         break;
       case 'mail':
-        // The first and last unit cover the brackets too: an edit replaces them, so that `<EMAIL>` is not in a second pair.
+        // The first and last unit include the brackets, so that an edit replaces them too and does not write `<<EMAIL>>`.
         text.emit(source[token.start + 1]!, token.start, token.start + 2);
         text.copy(source, token.start + 2, token.end - 2);
         text.emit(source[token.end - 2]!, token.end - 2, token.end);
@@ -76,7 +76,7 @@ function projectRow(
   });
 }
 
-/** The projections of a Markdown text. Chunks end at paragraph borders; a table may be cut between rows. */
+/** The projections of a Markdown text. Chunks end at the ends of paragraphs; a table may be cut between rows. */
 export function* projectMarkdown(source: string): Generator<Projection> {
   const builders: Builders = {
     text: new ProjectionBuilder('text', 'raw'),

@@ -19,13 +19,13 @@ export interface Edit {
   text: string;
 }
 
-/** Code units after which a projection ends at the next paragraph border. */
+/** Code units after which a projection ends at the end of the next paragraph. */
 export const CHUNK_UNITS = 32_768;
-/** Code units after which it ends anywhere. */
+/** Code units after which a projection ends at any position. */
 export const CHUNK_UNITS_MAX = 49_152;
 
-/** Separates table cells in a projection. No finding reaches over it. */
-const CELL_BORDER = '\n|\n';
+/** Separates table cells in a projection. No finding crosses it. */
+const CELL_SEPARATOR = '\n|\n';
 /** A cell of this length is not a heading. */
 const HEADING_UNITS = 200;
 
@@ -70,7 +70,7 @@ export class ProjectionBuilder {
     this.#last = source[to - 1]!;
   }
 
-  /** Adds text that has no source, such as a border. */
+  /** Adds text that has no source, such as a separator. */
   gap(text: string): void {
     this.#parts.push(text);
     for (let index = 0; index < text.length; index += 1) {
@@ -80,13 +80,13 @@ export class ProjectionBuilder {
     this.#last = text[text.length - 1] ?? this.#last;
   }
 
-  /** Starts a new line. */
-  border(): void {
+  /** Starts a new line, unless the text is at the start of one. */
+  startLine(): void {
     if (this.#last !== '\n') this.gap('\n');
   }
 
   openCell(): void {
-    this.gap(CELL_BORDER);
+    this.gap(CELL_SEPARATOR);
     this.#cellStart = this.length;
   }
 
@@ -159,7 +159,7 @@ export function editsForSpan(projection: Projection, span: Span, source: string,
   return edits;
 }
 
-/** The end of the piece at `start`: where its source is no longer contiguous, or its line ends. */
+/** The end of the piece at `start`: the first unit whose source is not contiguous, or the end of the line. */
 function pieceEnd({ from, to, text }: Projection, start: number, most: number, acrossLines: boolean): number {
   let end = start + 1;
   while (end < most && from[end] === to[end - 1] && (acrossLines || text[end] !== '\n')) end += 1;

@@ -1,4 +1,4 @@
-// Projects an address with its percent-encoding decoded, so that `%40` is found as `@`.
+// Projects a URL with its percent-encoding decoded, so that `%40` is found as `@`.
 import { readReference } from '#shared/document/source/character-references.ts';
 import type { ProjectionBuilder } from './projection.ts';
 
@@ -8,9 +8,9 @@ const ENCODED = /%[0-9a-f]{2}/iy;
 const sequenceLength = (first: number): number =>
   first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
 
-/** Adds source[start, end) to a `url` builder, after a border. `data:` addresses are left out: they hold encoded files. */
+/** Adds source[start, end) to a `url` builder, on a new line. `data:` URLs are left out, because they contain encoded files. */
 export function projectUrl(builder: ProjectionBuilder, source: string, start: number, end: number): void {
-  builder.border();
+  builder.startLine();
   if (/^\s{0,9}data:/i.test(source.slice(start, start + 15))) return;
   let index = start;
   let copied = start;

@@ -11,7 +11,7 @@ export interface Atom {
   sup: string;
   /** Is taller than a line of text, so that brackets around it must grow. */
   tall: boolean;
-  /** Sets its scripts below and above, as a sum does. */
+  /** Has its scripts below and above it, as a sum has. */
   limits?: boolean;
   /** Is a fraction, which needs braces to get scripts: `{\frac{a}{b}}^{2}`. */
   fraction?: boolean;
@@ -19,7 +19,7 @@ export interface Atom {
   fence?: boolean;
   /** The name of a function that LaTeX has no command for. */
   name?: string;
-  /** The alphabet and the letters of styled letters. Letters of the same alphabet in a row become one atom. */
+  /** The alphabet and the letters of styled letters. Consecutive letters of the same alphabet become one atom. */
   styled?: { alphabet: Alphabet; letters: string };
   /** The rows of a matrix, without their environment. */
   rows?: string;

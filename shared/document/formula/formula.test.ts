@@ -97,7 +97,7 @@ const MATHML: readonly (readonly [title: string, mathml: string, latex: string])
   ['a name with digits', '<math><mi>x1</mi></math>', '\\mathrm{x1}'],
   ['an upright letter', '<math><mi mathvariant="normal">d</mi><mi>x</mi></math>', '\\mathrm{d}x'],
   [
-    'a variant of a whole row',
+    'a variant of a complete row',
     '<math><mstyle mathvariant="bold"><mi>x</mi><mn>2</mn></mstyle></math>',
     '\\mathbf{x}\\mathbf{2}',
   ],

@@ -7,7 +7,7 @@ export function writeLatex(atoms: Atoms): string {
   return join(pairDelimiters(atoms));
 }
 
-/** Turns each pair of brackets or bars and its content into one atom. A bracket or bar without a partner stays a sign. */
+/** Turns each pair of brackets or bars and its content into one atom. A bracket or bar without a matching one stays a sign. */
 export function pairDelimiters(atoms: Atoms): Atom[] {
   return pairBars(pairBrackets(atoms));
 }

@@ -68,7 +68,7 @@ for (const space of '\u00a0\u2002\u2003\u2004\u2005\u2006\u2009\u200a\u202f\u205
 for (const invisible of '\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff')
   SIGNS.set(invisible, { latex: '', class: 'ordinary' });
 
-/** The sign of one character; undefined if LaTeX writes the character as it is. */
+/** The sign of one character; undefined if LaTeX writes the character unchanged. */
 export function signOf(character: string): Sign | undefined {
   return SIGNS.get(character);
 }

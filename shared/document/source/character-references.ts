@@ -1,4 +1,4 @@
-// Decodes HTML character references one at a time and returns their length, so that an edit of the source knows what each one covers.
+// Decodes HTML character references one at a time and returns their length, so that an edit can replace a complete reference in the source.
 import { parseDocument } from 'htmlparser2';
 
 const REFERENCE = /&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/iy;

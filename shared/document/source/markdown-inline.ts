@@ -35,7 +35,7 @@ const AUTOLINK = /<(?:([a-z][a-z0-9+.-]{1,31}:[^\s<>]{1,2000})|[^\s<>@]{1,64}@[^
 const NOTE = /\[\^[^\s[\]]{1,100}\](?!\()/y;
 /** Code units that are searched for the end of a link or a code span. */
 const CONSTRUCT_UNITS = 8_192;
-/** Code units that all searches without a result may read together. After that, links, code spans and comments of the range are read as text. This bounds the time for many openings without an end. */
+/** Code units that all searches without a result may read together. After that, links, code spans and comments of the range are read as text. This limits the time for many opening marks without a closing mark. */
 const FAILED_SEARCH_UNITS = 256 * 1024;
 
 /** The mark that is found at an offset. */

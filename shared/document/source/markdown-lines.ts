@@ -35,7 +35,7 @@ const ROW = /^\s*(?:>\s*)*\|/;
 
 /**
  * The lines of a Markdown text, in order. Each line is read by itself, which is enough for the Markdown of this product: it writes one
- * paragraph a line and a leading pipe in each table row.
+ * paragraph per line and a leading pipe in each table row.
  */
 export function* readLines(source: string): Generator<MarkdownLine> {
   let fence = '';
@@ -59,7 +59,7 @@ export function* readLines(source: string): Generator<MarkdownLine> {
   }
 }
 
-/** What a line outside code is. */
+/** The kind and content of a line outside code blocks. */
 function readContent(source: string, start: number, end: number): MarkdownLine['content'] {
   const line = source.slice(start, end);
   const rule = RULE.test(line);
@@ -73,7 +73,7 @@ function readContent(source: string, start: number, end: number): MarkdownLine['
   return { kind, range: [start + prefix.length, last] };
 }
 
-/** The cells of a table row: what stands between its unescaped pipes. Blanks after the last pipe are not a cell. */
+/** The cells of a table row: the ranges between its unescaped pipes. Blanks after the last pipe are not a cell. */
 function cellsOf(source: string, start: number, end: number): Range[] {
   const cells: Range[] = [];
   let open = -1;

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { type InlineToken, readInline } from './markdown-inline.ts';
 import { type MarkdownLine, readLines } from './markdown-lines.ts';
 
-/** A token as a short text: its kind, and the part of the source that it names. */
+/** A token as a short text: its kind, and the part of the source that it covers. */
 function describeToken(source: string, token: InlineToken): string {
   const written = source.slice(token.start, token.end);
   switch (token.kind) {
@@ -61,7 +61,8 @@ describe('readInline', () => {
     ['a <!-- b', ['a <!-- b']],
     ['<!-->', ['comment()']],
   ] as const)
-    it(`reads ${JSON.stringify(source)}`, () => assert.deepEqual(tokensOf(source), expected));
+    it(`reads ${JSON.stringify(source)} as ${JSON.stringify(expected)}`, () =>
+      assert.deepEqual(tokensOf(source), expected));
 
   it('reads nothing outside its range', () => {
     const source = '|a `b|c` d|';
@@ -92,14 +93,14 @@ describe('readLines', () => {
     ['~~~~\n~~~\n~~~~ a\n~~~~~', ['fence()', 'code', 'code', 'fence()']],
     ['``` a ``` b', ['fence( a ``` b)']],
   ] as const)
-    it(`reads ${JSON.stringify(source)}`, () =>
+    it(`reads ${JSON.stringify(source)} as ${JSON.stringify(expected)}`, () =>
       assert.deepEqual(
         [...readLines(source)].map((line) => describeLine(source, line)),
         expected,
       ));
 
   for (const start of ['-', ' ', '|', '>', '#', '|-'])
-    it(`reads the text behind 20,000 times ${JSON.stringify(start)}`, () => {
+    it(`reads the text after 20,000 times ${JSON.stringify(start)}`, () => {
       const source = `${start.repeat(20_000)} jane`;
       const [line] = readLines(source);
       assert.match(line ? describeLine(source, line) : '', / ?jane\)$/);
