@@ -59,7 +59,7 @@ export function createApp(routes: Routes, log: Logger): Express {
   return app;
 }
 
-/** Sends the error response for what a handler threw, and logs its cause, which the client does not see. */
+/** Sends the error response for an error of a handler, and logs its cause, which the client does not see. */
 function handleError(log: Logger): (error: unknown, request: Request, response: Response, next: NextFunction) => void {
   return (error, request, response, _next) => {
     const context = contextOf(response);

@@ -1,4 +1,4 @@
-// Tests that a request is answered at its own timeout while the bus does not answer, and that its credit and slot are settled later.
+// Tests that a request is answered at its timeout if the bus does not respond, and that its credit and slot are settled later.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, type TestContext, test } from 'node:test';
 import type { SharedState } from '#shared/bus/bus.ts';
@@ -20,7 +20,7 @@ const BODY_WAIT = 1_000;
 let gateway: TestGateway;
 let converter: Converter = echo;
 let key = '';
-/** Which keys of the shared state do not answer until `unblock` resolves. */
+/** Selects the keys of the shared state whose operations wait until `unblock` resolves. */
 let stateBlocked: (name: string) => boolean = () => false;
 let payloadsBlocked = false;
 let unblock = Promise.withResolvers<void>();
@@ -104,7 +104,7 @@ async function storedKey(): Promise<{ id: string; team: string }> {
   return keys.find((stored) => stored.sha256 === hashToken(key)) ?? assert.fail('the key is not in its file');
 }
 
-/** Lets the bus answer again and waits until no credit and no slot is held. @returns the credits that were charged in all */
+/** Unblocks the bus and waits until no credit and no slot is held. @returns the total of the charged credits */
 async function settledCredits(): Promise<number> {
   stateBlocked = () => false;
   payloadsBlocked = false;
@@ -114,12 +114,12 @@ async function settledCredits(): Promise<number> {
     const { holds } = await readAccount();
     const claims = await gateway.transport.state.get(claimsKey(team));
     return Object.keys(holds).length === 0 && claims === undefined;
-  }, 'nothing is held');
+  }, 'no credit and no slot is held');
   return (await readAccount()).used;
 }
 
 for (const part of ['credits', 'rate', 'claims'])
-  test(`returns 408 at the timeout while the ${part} of the key cannot be read, and charges and holds nothing`, async (t) => {
+  test(`returns 408 at the timeout if the ${part} of the key cannot be read, and charges no credit and keeps no slot`, async (t) => {
     const { used } = await readAccount();
     stateBlocked = (name) => name.startsWith(`${part}.`);
     errorBody(await parseUntilTimeout(t, { blocksPlanCheck: true }), 408, 'REQUEST_TIMEOUT');
@@ -127,7 +127,7 @@ for (const part of ['credits', 'rate', 'claims'])
     successData(await parseFile());
   });
 
-test('returns 408 at the timeout while a slot cannot be claimed after the plan check, and releases the late claim', async (t) => {
+test('returns 408 at the timeout if the claim of a slot does not finish, and releases the claim when it finishes later', async (t) => {
   let accesses = 0;
   // The plan check reads the claims once. The next access is the claim of a slot.
   stateBlocked = (name) => name.startsWith('claims.') && ++accesses > 1;
@@ -135,7 +135,7 @@ test('returns 408 at the timeout while a slot cannot be claimed after the plan c
   await settledCredits();
 });
 
-test('returns 200 at the timeout while the charge does not finish, and charges once afterwards', async (t) => {
+test('returns 200 at the timeout if the charge has not finished, and charges exactly once afterwards', async (t) => {
   const { used } = await readAccount();
   converter = (...args) => {
     stateBlocked = (name) => name.startsWith('credits.');
@@ -146,7 +146,7 @@ test('returns 200 at the timeout while the charge does not finish, and charges o
   assert.equal(await settledCredits(), used + 1);
 });
 
-test('returns 408 at the timeout while the result cannot be read from the store', async (t) => {
+test('returns 408 at the timeout if the result cannot be read from the store', async (t) => {
   converter = (job) => {
     payloadsBlocked = true;
     const fields = JSON.stringify({ markdown: 'x'.repeat(600_000) });

@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-/** `sendRaw` for connections that the gateway closes, so its time limit only ends a test that hangs. */
+/** `sendRaw` for connections that the gateway closes. The long time limit only ends a test that hangs. */
 const sendUntilClosed = (bytes: string): Promise<string> => sendRaw(gateway, bytes, 600_000);
 
 const html = '<!doctype html><title>x</title><p>Hello';
@@ -139,7 +139,7 @@ test('answers pipelined requests in order', async () => {
   assert.deepEqual(reply.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 404']);
 });
 
-/** A connection to the gateway that shows what it has received so far. */
+/** Opens a connection to the gateway. `received` returns the data that has arrived so far. */
 function openConnection(target: TestGateway) {
   const socket = connect(target.gateway.port, '127.0.0.1');
   let received = '';
@@ -151,7 +151,7 @@ function openConnection(target: TestGateway) {
 
 const GET_UNKNOWN = 'GET /nope HTTP/1.1\r\nHost: x\r\n\r\n';
 
-test('a drain first reports not ready and still accepts requests, each as the last one of its connection', async (t) => {
+test('a drain first reports not ready, but still answers requests, and closes each connection after its response', async (t) => {
   const lingerMs = 50;
   const own = await startTestGateway({ opsPort: 0, drainLingerMs: lingerMs });
   const ops = { url: own.gateway.opsUrl ?? '', key: own.key };

@@ -1,4 +1,4 @@
-// Starts the HTTP gateway, and drains it without dropping a request.
+// Starts the HTTP gateway, and drains it before a shutdown, so that no request is lost.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transport } from '#shared/bus/bus.ts';

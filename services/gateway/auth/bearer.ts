@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { Key, KeySource, Permission } from './keys.ts';
 
-/** RFC 6750, section 2.1, but with any printable characters, because clients may bring keys from another service. */
+/** The syntax of RFC 6750, section 2.1, but with any printable character, because clients may use keys that another service created. */
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
 
 /**

@@ -1,4 +1,4 @@
-// Connects to the Kubernetes API: by the pod's service account inside a cluster, by a kubeconfig outside.
+// Connects to the Kubernetes API: with the pod's service account inside a cluster, with a kubeconfig outside.
 import { ApiException, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { ConfigError, type KeysConfig } from '#shared/runtime/config.ts';
 

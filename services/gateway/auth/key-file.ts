@@ -11,7 +11,7 @@ const LOCK_RETRY_MS = 25;
 /** A lock of this age was left by a process that crashed. */
 const LOCK_STALE_MS = 5_000;
 
-/** The keys file is invalid. The message says what is wrong. */
+/** The keys file is invalid. The message gives the reason. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError';
 }

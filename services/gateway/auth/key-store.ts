@@ -1,4 +1,4 @@
-// The storage that `npm run keys` writes to: the keys file here, or Kubernetes Secrets (secret-store.ts).
+// Defines the storage that `npm run keys` changes, and opens the keys file as one; secret-store.ts opens Kubernetes Secrets.
 import type { Config } from '#shared/runtime/config.ts';
 import { changeKeyFile, readKeyFile } from './key-file.ts';
 import { hashToken, type Key } from './keys.ts';

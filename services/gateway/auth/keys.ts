@@ -45,7 +45,7 @@ export interface KeySource {
   close(): Promise<void>;
 }
 
-/** Plan of the key that the first start creates: every permission and generous limits. */
+/** Plan of the key that the first start creates: every permission and high limits. */
 export const FIRST_KEY_PLAN: Plan = {
   team: 'default',
   rate: 60_000,

@@ -132,7 +132,7 @@ class SecretFollower {
   }
 }
 
-/** Doubles with each failure up to a maximum. Random, so that gateways do not reconnect at the same moment. */
+/** The delay doubles with each failure up to a maximum. Half of it is random, so that gateways do not reconnect at the same time. */
 function retryDelay(failures: number): number {
   const delay = Math.min(KEYS_LIMITS.retryBaseMs * 2 ** Math.min(failures - 1, 16), KEYS_LIMITS.retryMaxMs);
   return delay * (0.5 + Math.random() / 2);

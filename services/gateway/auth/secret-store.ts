@@ -5,7 +5,7 @@ import { findKey, type KeyStore } from './key-store.ts';
 import type { Key } from './keys.ts';
 import { buildSecret, parseSecret, SecretError } from './secret.ts';
 
-/** The API server rejected a request or cannot be reached. The message says which. */
+/** The API server rejected a request or cannot be reached. The message gives the reason. */
 class ClusterError extends Error {
   override readonly name = 'ClusterError';
 }

@@ -32,7 +32,7 @@ test('a Secret with only a hash is a key with the plan of a new key and the name
   });
 });
 
-test('every field is read, and whitespace and capital letters that editors leave are accepted', () => {
+test('reads every field, and accepts surrounding whitespace and capital letters', () => {
   const fields = {
     sha256: `${HASH.toUpperCase()}\n`,
     id: 'blue-1',
@@ -62,7 +62,7 @@ const INVALID: readonly (readonly [name: string, fields: Record<string, string>,
   ['no hash', {}, /^sha256: /],
   ['the key value instead of its hash', { sha256: 'pm-secret-value' }, /^sha256: /],
   ['a field with a misspelled name', { sha256: HASH, concurency: '5' }, /concurency/],
-  ['the key value in a field of its own', { sha256: HASH, key: 'pm-secret-value' }, /"key"/],
+  ['the key value in an additional field', { sha256: HASH, key: 'pm-secret-value' }, /"key"/],
   ['a rate that is not a number', { sha256: HASH, rate: 'fast' }, /^rate: /],
   ['a rate of 0', { sha256: HASH, rate: '0' }, /^rate: /],
   ['an unknown permission', { sha256: HASH, allow: 'parse,root' }, /^allow/],
@@ -119,7 +119,7 @@ test('the index follows lists and events, and logs an invalid Secret once by its
   index.set(storedSecret({ ...second, revokedAt: '2026-03-04T05:06:07Z' }, '2'));
   assert.deepEqual(found(), [undefined, undefined, third.id], 'the second key is revoked');
 
-  // A Secret that was deleted while the gateway was not connected is missing from the next list. A Secret that became invalid gives no key.
+  // The next list does not contain a Secret that was deleted while the gateway was not connected. An invalid Secret gives no key.
   const invalid = { ...storedSecret(third, '3'), data: {} };
   index.replaceAll([storedSecret(second, '4'), invalid]);
   assert.deepEqual(found(), [undefined, second.id, undefined]);

@@ -16,7 +16,7 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 );
 
-/** Strict: an unknown field is most likely a typo, and ignoring it would give the key another plan than the intended one. */
+/** Strict: an unknown field is most likely a typo, and ignoring it would give the key a plan that its author did not intend. */
 const fieldsSchema = z.strictObject({
   sha256: z.string(),
   id: z.string().optional(),
@@ -60,7 +60,7 @@ export function parseSecret(secret: V1Secret): Key {
   return key.data;
 }
 
-/** Builds the Secret of a new key, readable in a diff. @throws SecretError if the selector is not of `name=value` terms */
+/** Builds the Secret of a new key, with fields that are readable in a diff. @throws SecretError if a term of the selector is not `name=value` */
 export function buildSecret(key: Key, target: { namespace: string | undefined; selector: string }): V1Secret {
   return {
     apiVersion: 'v1',

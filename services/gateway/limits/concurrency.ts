@@ -63,7 +63,7 @@ export class ConcurrencyLimiter {
 
   /**
    * Acquires a slot, and waits for one until the deadline.
-   * @throws ParseError CONCURRENCY_LIMIT_REACHED if the queue is full or no slot is free before the deadline; the reason of the signal;
+   * @throws ParseError CONCURRENCY_LIMIT_REACHED if the queue is full or no slot is free before the deadline; the abort reason of the signal;
    * DeadlineError if the shared state does not answer before the deadline; BusUnavailableError
    */
   async acquire(key: TeamKey, request: SlotRequest): Promise<Slot> {

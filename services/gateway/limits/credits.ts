@@ -4,9 +4,9 @@ import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import type { Key } from '../auth/keys.ts';
 
-/** Ten years: the shared state deletes values that are not written for this long, and an account must never be deleted. */
+/** Ten years. The shared state deletes a value this long after its last write, and an account must never be deleted. */
 const ACCOUNT_TTL_MS = 10 * 365 * 24 * 3_600_000;
-/** The longest time a request may take. A hold is void after this, because its gateway has crashed. */
+/** A hold that is older than the longest request is void, because the gateway that made it has crashed. */
 const HOLD_MS = REQUEST_LIMITS.timeoutMaxMs + REQUEST_LIMITS.uploadMaxMs;
 const DOCUMENT_COST = 1;
 const JSON_COST = 4;

@@ -40,7 +40,7 @@ test('rate: allows a burst of one minute of requests, then one per interval, and
     assert.equal(
       checkRate(arrival, NOW + 120_000, perMinute).arrival,
       NOW + 120_000 + 60_000 / perMinute,
-      'an idle key does not save up requests',
+      'the burst does not grow while a key is idle',
     );
   }
   assert.deepEqual([0.2, 1, 999, 1_000, 1_001].map(wholeSeconds), [1, 1, 1, 1, 2]);
@@ -216,7 +216,7 @@ test('credits: a hold counts as used until it is settled or expires', () => {
   assert.equal(addHold(settleHold(two, 'a', 1), 'c', 10, NOW), undefined);
 });
 
-test('credits: no more requests run than credits are left, and only a success is charged', async () => {
+test('credits: runs at most as many requests as credits are left, and charges only a success', async () => {
   const { state, close } = createMemoryTransport();
   const key = { id: 'k', credits: 3 };
   const results = await Promise.allSettled(Array.from({ length: 10 }, (_, i) => holdCredit(state, key, `r${i}`)));

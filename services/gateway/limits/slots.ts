@@ -82,7 +82,7 @@ export function releaseSlot(current: TeamClaims, id: string): TeamClaims {
   return { held: current.held.filter(isOther), waiting: current.waiting.filter(isOther) };
 }
 
-/** If a new request would be rejected now: the time by which a slot or a queue position is free. Otherwise undefined. */
+/** Returns undefined if a new request would be accepted now, otherwise the epoch milliseconds by which a slot or a queue position is free. */
 export function queueFullUntil(current: TeamClaims, limits: TeamLimits, now: number): number | undefined {
   const { held, waiting } = liveClaims(current, now);
   const full = held.length >= limits.concurrency && waiting.length >= limits.queue;
@@ -90,8 +90,8 @@ export function queueFullUntil(current: TeamClaims, limits: TeamLimits, now: num
 }
 
 /**
- * The time by which a slot is free for a request behind all other claims, epoch milliseconds; `now` if one is free.
- * Waiting requests have deadlines too, so it counts how many of all live claims must end first.
+ * Returns the epoch milliseconds by which a slot is free for a request that is last in the queue; `now` if one is free.
+ * Each claim, held or waiting, ends at its deadline at the latest. A slot is free when fewer claims than slots are left.
  * @param id request whose own claim does not count
  */
 export function slotFreeAt(

@@ -1,4 +1,4 @@
-// Turns any error into the documented error response, and lets a client that is still sending read it.
+// Turns any error into the documented error response, and sends it so that a client that is still uploading can read it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   AbandonedError,
@@ -60,7 +60,7 @@ export function sendContinue(request: IncomingMessage, response: ServerResponse)
   response.writeContinue();
 }
 
-/** Sends an error response, whatever the state of the request. */
+/** Sends an error response. Destroys the connection if a response has already started. */
 export function sendError(request: IncomingMessage, response: ServerResponse, error: ParseError): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -80,7 +80,7 @@ export function sendError(request: IncomingMessage, response: ServerResponse, er
 const hasBody = (request: IncomingMessage): boolean =>
   request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
 
-/** A client that waits for `100 Continue` has sent nothing, and a stalled client sends nothing more. */
+/** False for a client that waits for `100 Continue`, because it has sent no body, and for a stalled client. */
 function moreBodyExpected(request: IncomingMessage, error: ParseError): boolean {
   const waitsForContinue = request.headers.expect !== undefined && !continued.has(request);
   return !waitsForContinue && error.code !== 'REQUEST_TIMEOUT';

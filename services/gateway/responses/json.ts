@@ -1,4 +1,4 @@
-// Sends JSON responses: small ones at once, large ones as a stream that is no faster than the client reads.
+// Sends JSON responses: small ones at once, large ones as a stream at the speed at which the client reads.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { CancelledError } from '#shared/bus/bus.ts';
@@ -26,9 +26,9 @@ export interface BufferedBody {
 }
 
 /**
- * Reads the first `responseBufferBytes` of a body, which is usually all of it. An error in them can still become an error response,
+ * Reads the first `responseBufferBytes` of a body, which is usually all of it. An error in this part can still become an error response,
  * because no byte has been sent.
- * @throws what `chunks` throws
+ * @throws any error of `chunks`
  */
 export async function bufferBody(chunks: AsyncIterable<Uint8Array>): Promise<BufferedBody> {
   const rest = chunks[Symbol.asyncIterator]();
@@ -45,7 +45,7 @@ export async function bufferBody(chunks: AsyncIterable<Uint8Array>): Promise<Buf
 /**
  * Sends a JSON body with status 200.
  * @param signal aborts when the client disconnects
- * @throws CancelledError if the client disconnects or stops reading; what the rest of the body throws
+ * @throws CancelledError if the client disconnects or stops reading; any error of the rest of the body
  */
 export async function sendBody(response: ServerResponse, body: BufferedBody, signal: AbortSignal): Promise<void> {
   const { start, rest } = body;

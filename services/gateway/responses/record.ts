@@ -2,7 +2,7 @@
 import { ParseError } from '#shared/contract/errors.ts';
 import type { DocumentMetadata, RecordReport } from '#shared/contract/jobs.ts';
 
-/** Metadata that only the gateway knows. It overrides metadata of the same name from the document. */
+/** Metadata that only the gateway has. It overrides metadata of the same name from the document. */
 interface GatewayMetadata {
   fileName: string;
   /** MIME type of the detected format. A MIME type from the worker takes precedence, because the worker has read the file. */

@@ -1,4 +1,4 @@
-// /openapi.json and /docs: the API reference, with every script and style from this server, so that it works without internet access.
+// Serves the API reference at /docs and /openapi.json, with all scripts and styles from this server, so that it works offline.
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';

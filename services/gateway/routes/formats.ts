@@ -1,4 +1,4 @@
-// GET /v2/parse/formats: lists the supported file formats, because the public SDKs request this list.
+// Serves GET /v2/parse/formats, the list of supported file formats, because the public SDKs request it.
 import { FORMATS, type FormatRow } from '#shared/contract/formats.ts';
 import type { Handler } from '../app.ts';
 import { authenticate } from '../auth/bearer.ts';

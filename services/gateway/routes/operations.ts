@@ -1,4 +1,4 @@
-// /livez, /readyz and /metrics: the probes of the cluster and the metrics for Prometheus.
+// Serves /livez, /readyz and /metrics: the probes of the cluster and the metrics for Prometheus.
 import { ParseError } from '#shared/contract/errors.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
 import { scrape } from '#shared/runtime/sampled-metrics.ts';

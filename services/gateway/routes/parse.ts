@@ -68,7 +68,7 @@ const LIMIT_REASONS: Partial<Record<ParseError['code'], string>> = {
 /** Creates the handler. It throws every error, and the app sends the error response. */
 export function parseHandler(deps: ParseDependencies): Handler {
   const { log, transport } = deps;
-  // Audit events are written at level info, whatever LOG_LEVEL is.
+  // Audit events are written at level info, even if LOG_LEVEL is higher.
   const auditLog = log.level === 'silent' ? log : log.child({}, { level: 'info' });
   const trail: AuditTrail = { log: auditLog, events: transport.events };
   return async (request, response) => {
@@ -103,7 +103,7 @@ async function handleParse(deps: ParseDependencies, parse: ParseRequest): Promis
 }
 
 /**
- * Checks credits, rate and queue of the key, and waits for the result for a moment. If the bus does not answer by then,
+ * Checks credits, rate and queue of the key, and waits up to `PLAN_CHECK_WAIT_MS` for the result. If it is late,
  * the check continues while the body is received.
  * @throws ParseError 402, 429; BusUnavailableError
  */
@@ -259,10 +259,10 @@ function recordFailure(error: unknown): string {
   return isCancelled(error) ? 'cancelled' : code;
 }
 
-/** Releases what the request holds. The wait is short, because an error response is sent afterwards. It is 0 if the bus is unavailable. */
+/** Runs the cleanup. Waits only briefly, because an error response is sent afterwards, and not at all if the bus is unavailable. */
 async function cleanUp({ cleanup }: ParseRequest, outcome: string): Promise<void> {
   const released = Promise.allSettled(cleanup.map((release) => release()));
-  // The bus may be unavailable too if the time ran out.
+  // The cause of a timeout may be an unavailable bus.
   if (outcome === 'REQUEST_TIMEOUT') await waitForCleanup(released, AFTER_DEADLINE_MS);
   else if (outcome !== 'SERVICE_UNAVAILABLE') await waitForCleanup(released);
 }

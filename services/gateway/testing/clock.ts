@@ -1,9 +1,9 @@
-// Waits for events in tests without depending on the speed of the machine: real polling, and a fake clock for timeouts.
+// Waits for conditions in tests and provides a fake clock, so that no test depends on the speed of the machine.
 import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
 import type { TestContext } from 'node:test';
 
-/** Real time after which a condition that never holds fails its test. */
+/** Real time after which a test fails if its condition is still false. */
 const GIVE_UP_MS = 60_000;
 const POLL_MS = 5;
 const STEP_MS = 50;
@@ -40,7 +40,7 @@ interface FakeClock {
 
 /**
  * Replaces `setTimeout` and `Date` of this process until the test ends. Time passes only in `advance`. Network I/O works as usual.
- * @param intervals replace `setInterval` too
+ * @param intervals also replace `setInterval`
  */
 export function useFakeClock(t: TestContext, { intervals = false } = {}): FakeClock {
   const { timers } = t.mock;

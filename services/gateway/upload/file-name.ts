@@ -1,4 +1,4 @@
-// Cleans the file name of an upload, which is shown and has the extension, but is never used as a path.
+// Cleans the file name of an upload, which gives the extension and is shown to the client, but is never used as a path.
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 

@@ -29,7 +29,7 @@ const emptyFile = (): ParseError =>
 
 /**
  * Stores the file while it arrives.
- * @param volatile keep the file off every disk (zero data retention)
+ * @param volatile do not write the file to any disk (zero data retention)
  * @throws ParseError BAD_REQUEST for an empty file, UNSUPPORTED_FILE_TYPE as soon as the format is known; the errors of the store
  */
 export async function storeFilePart(part: FilePart, payloads: PayloadStore, volatile: boolean): Promise<StoredFile> {

@@ -61,7 +61,7 @@ function decodeOptions(bytes: Uint8Array): ParseOptions {
   if (jsonDepth(text) > REQUEST_LIMITS.optionsDepth)
     throw new ParseError(
       'BAD_REQUEST',
-      `Bad Request: the \`options\` JSON is nested deeper than ${REQUEST_LIMITS.optionsDepth} levels; send flatter JSON`,
+      `Bad Request: the \`options\` JSON is nested deeper than ${REQUEST_LIMITS.optionsDepth} levels; send JSON with fewer levels`,
     );
   let raw: unknown;
   try {

@@ -23,13 +23,13 @@ export interface Upload extends StoredFile {
 
 interface UploadRules {
   payloads: PayloadStore;
-  /** Keep the file off every disk if it arrives before the options. */
+  /** Do not write the file to any disk if it arrives before the options. */
   volatileBeforeOptions: boolean;
   /** Called after the request headers are checked and before the body is read. */
   onHeadersAccepted(): void;
   /** Called as soon as the options are known. Throws to reject the request. */
   checkOptions(options: ParseOptions): void;
-  /** Its abort rejects the request with the abort reason while the body is still arriving. */
+  /** If it aborts while the body is still arriving, the request is rejected with the abort reason. */
   rejection: AbortSignal;
   /** For tests. The default is REQUEST_LIMITS. */
   limits?: Partial<UploadLimits>;
@@ -37,7 +37,7 @@ interface UploadRules {
 
 /**
  * Reads the entire body. The parts may come in any order.
- * @throws ParseError 400; 408 for a stalled upload; 413; what `checkOptions` throws; the reason of `rejection`; CancelledError if the client
+ * @throws ParseError 400; 408 for a stalled upload; 413; any error of `checkOptions`; the abort reason of `rejection`; CancelledError if the client
  * disconnects. Nothing of a rejected upload stays in the store.
  */
 export async function receiveUpload(request: IncomingMessage, rules: UploadRules): Promise<Upload> {
@@ -64,7 +64,7 @@ class UploadReceiver {
   #options: Promise<ParseOptions> | undefined;
   #file: Promise<StoredFile> | undefined;
   #charset: string | undefined;
-  /** The latest bytes of the body: busboy reports a part after it has consumed the part's headers. */
+  /** The latest bytes of the body. They contain the headers of a part, which busboy has already consumed when it reports the part. */
   #recentBytes: Buffer = Buffer.alloc(0);
 
   constructor({ parser, boundary }: MultipartParser, rules: UploadRules) {
