@@ -62,7 +62,7 @@ describe('tables', () => {
       lines('| a | b |', '| --- | --- |', '| say "hi", you | 2 |'),
     ],
     [
-      'fills up short rows and a short header',
+      'adds empty cells to short rows and to a short header',
       'a,b\n1\n1,2,3',
       lines('| a | b |  |', '| --- | --- | --- |', '| 1 |  |  |', '| 1 | 2 | 3 |'),
     ],
@@ -120,7 +120,7 @@ test('writes a table of 5,000 columns, and throws DOCUMENT_TOO_COMPLEX above the
   await assert.rejects(convert(row(DOCUMENT_LIMITS.csvColumns + 1)), { code: 'DOCUMENT_TOO_COMPLEX' });
 });
 
-test('does not fill up many short rows to the width of one long row', async () => {
+test('does not pad many short rows to the width of one long row', async () => {
   const wide = Array.from({ length: 20_000 }, () => 'x').join(',');
   const { markdown = '' } = await convert(`${wide}\n${'1\n'.repeat(5_000)}`);
   assert.ok(markdown.length < 500_000, `${markdown.length} code units`);

@@ -53,7 +53,7 @@ async function writeTables(
       });
       return Object.fromEntries(writers.map(([kind, writer]) => [kind, writer.finish()]));
     } catch (cause) {
-      // The parser may wrap an error of the callback, so the original one is kept.
+      // The parser may wrap an error of the callback, so throw the original error.
       if (limitError !== undefined) throw limitError;
       if (!(cause instanceof CsvError) || !quotes)
         throw new ParseError('DOCUMENT_CORRUPT', 'The file cannot be read as CSV', { cause });
@@ -62,7 +62,7 @@ async function writeTables(
   throw new ParseError('DOCUMENT_CORRUPT');
 }
 
-/** Calls `onRow` for each row. @throws CsvError, or what `onRow` throws */
+/** Calls `onRow` for each row. @throws CsvError, or any error of `onRow` */
 async function readRows(
   text: string,
   dialect: Dialect,
@@ -78,7 +78,7 @@ async function readRows(
     skip_empty_lines: true,
     on_record: (fields: string[]) => {
       onRow(fields);
-      // Without a return value, the parser does not buffer the row for the reader of the stream.
+      // Return nothing, because the parser would buffer a returned row in its output stream.
       return undefined;
     },
   };

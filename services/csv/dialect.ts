@@ -75,7 +75,7 @@ function countFields(sample: string, delimiter: string, truncated: boolean): num
   return counts;
 }
 
-/** The most common number of fields above 1, and the share of rows that have it; a share of 0 if every row has one field. */
+/** Returns the most common number of fields above 1, and the share of rows that have it. The share is 0 if every row has one field. */
 function consistency(counts: number[]): { share: number; fields: number } {
   const frequency = new Map<number, number>();
   for (const count of counts) frequency.set(count, (frequency.get(count) ?? 0) + 1);

@@ -6,7 +6,7 @@ import { escapeText } from '#shared/document/escape-markdown.ts';
 export type TableKind = 'markdown' | 'html';
 
 const CELL_CONTEXT = { lineStart: false, cell: true, link: false };
-/** Every character that `escapeText` or a table line may have to change. Most cells contain none of them, so this saves time. */
+/** Every character that `escapeText` or a table line may have to change. Most cells contain none of them, so this check saves time. */
 const MARKDOWN_SPECIAL = /[\\`*_<&~|[\]\t-\r\u00a0\u2028\u2029]| {2}/;
 const HTML_SPECIAL = /[&<>\x00-\x1f]/;
 

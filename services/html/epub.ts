@@ -10,11 +10,11 @@ import { parseHtml } from '#shared/document/tree.ts';
 import { openZip, type ZipContainer } from '#shared/readers/zip.ts';
 import { readPackage, resolvePath } from './package.ts';
 
-/** Elements that are page furniture on the web, and part of the text in a book. */
+/** Elements that are left out of web pages as page furniture (headers, sidebars, footers), but are part of the text in a book. */
 const BOOK_PARTS = new Set(['aside', 'header', 'footer']);
 
 /**
- * An EPUB 2 or 3 as one document. Damaged chapters are left out, with a warning.
+ * Converts an EPUB 2 or 3 into one document. Damaged chapters are left out, with a warning.
  * @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_ENCRYPTED (digital rights management), DOCUMENT_TOO_COMPLEX
  */
 export async function convertEpub(file: SourceFile, options: RenderOptions): Promise<ConvertedDocument> {
@@ -33,7 +33,7 @@ export async function convertEpub(file: SourceFile, options: RenderOptions): Pro
     try {
       text = zip.text(path);
     } catch (error) {
-      // Encryption and decompression bombs refuse the complete book.
+      // For encryption or a decompression bomb, reject the complete book.
       if (!(error instanceof ParseError) || error.code !== 'DOCUMENT_CORRUPT') throw error;
       fault = error;
       broken++;
@@ -55,7 +55,7 @@ export async function convertEpub(file: SourceFile, options: RenderOptions): Pro
   return { genre: 'document', html: sections.join('\n'), metadata: book.metadata, warnings };
 }
 
-/** Makes data addresses of images, up to a total length. */
+/** Converts images to data URLs, up to a total length. */
 class Pictures {
   readonly #zip: ZipContainer;
   readonly #types: ReadonlyMap<string, string>;
@@ -75,7 +75,7 @@ class Pictures {
   }
 }
 
-/** The body of a chapter, with ids and links that are unique in the book, and with its images. */
+/** Returns the body of a chapter, with its images, and with ids and links that are unique in the book. */
 function chapterHtml(
   text: string,
   path: string,
@@ -110,7 +110,7 @@ function chapterHtml(
   });
   const opening = openingHeading(body);
   const heading = opening && textOf([opening]).replace(/\s+/g, ' ').trim();
-  // Some programs repeat the heading of the title page in the first chapter.
+  // Some programs repeat the title page's heading in the first chapter.
   if (opening && heading !== '' && heading === headingBefore) dropped.push(opening);
   removeElements(dropped);
   return { html: serialize(body.children), heading };
@@ -122,7 +122,7 @@ interface Chapter {
   heading: string | undefined;
 }
 
-/** The heading before all other text of a chapter. */
+/** Returns the heading that comes before all other text of a chapter. */
 function openingHeading(body: Element): Element | undefined {
   let found: Element | undefined;
   let done = false;
@@ -137,7 +137,7 @@ function openingHeading(body: Element): Element | undefined {
   return found;
 }
 
-/** A link to a chapter becomes a link inside the document. A link to another file of the book becomes empty. */
+/** Changes a link to a chapter into a link inside the document, and a link to another file of the book into an empty one. */
 function bookAddress(href: string, path: string, chapterIds: ReadonlyMap<string, string>): string {
   const hash = href.indexOf('#');
   const fragment = hash < 0 ? '' : href.slice(hash + 1);
@@ -148,7 +148,7 @@ function bookAddress(href: string, path: string, chapterIds: ReadonlyMap<string,
   return fragment === '' ? `#${chapterId}` : `#${chapterId}-${fragment}`;
 }
 
-/** Puts the data of an image in its address, if the options keep data. Drops an image without data and `alt`. */
+/** Replaces the address of an image by a data URL if the options keep these. Drops an image without data and `alt`. */
 function embedPicture(node: Element, path: string, pictures: Pictures | undefined, dropped: Element[]): void {
   const source = node.attribs.src ?? node.attribs['xlink:href'] ?? node.attribs.href ?? '';
   if (/^https?:/i.test(source)) return;
@@ -166,7 +166,7 @@ function embedPicture(node: Element, path: string, pictures: Pictures | undefine
   node.attribs.src = inline;
 }
 
-/** Books often show a cover as `<svg><image/></svg>`: turns the drawing into a span around the image. */
+/** Replaces the `svg` of `<svg><image/></svg>`, which books often use for the cover, by a span around the image. */
 function unwrapImage(svg: Element): void {
   const image = svg.children.find((child): child is Element => isElement(child) && child.name === 'image');
   if (image === undefined) return;
@@ -176,7 +176,7 @@ function unwrapImage(svg: Element): void {
   svg.name = 'span';
 }
 
-/** Keeps the MathML case of an EPUB 3 `switch`, else its default (EPUB Content Documents 3.0, 2.1.3.3). */
+/** Keeps the MathML case of an EPUB 3 `switch`, or its default if there is none (EPUB Content Documents 3.0, 2.1.3.3). */
 function chooseCase(element: Element, dropped: Element[]): void {
   const parts = element.children.filter(isElement);
   const chosen =

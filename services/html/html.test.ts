@@ -91,7 +91,7 @@ test('returns the article of a web page with absolute addresses, footnotes and m
   assert.equal(metadata.favicon, 'https://post.example/favicon.ico');
 });
 
-test('returns the complete page with ads if the options switch both filters off', async () => {
+test('returns the complete page with ads if both filters are off in the options', async () => {
   const { markdown = '' } = await convert('html/news-article.html', {
     onlyMainContent: false,
     blockAds: false,
@@ -125,12 +125,12 @@ test('returns the chapters of an EPUB in spine order, with footnotes, images and
   assert.equal(head.metadata.keywords, 'travel');
 });
 
-test('returns images of an EPUB as data addresses if removeBase64Images is off', async () => {
+test('returns images of an EPUB as data URLs if removeBase64Images is off', async () => {
   const { markdown = '' } = await convert('epub/spine-order-notes.epub', { removeBase64Images: false });
   assert.ok(markdown.includes(`![Map of the road](data:image/png;base64,${Buffer.from('PNG').toString('base64')})`));
 });
 
-test('refuses an EPUB with an encrypted chapter or without a package, but not with an obfuscated font', async () => {
+test('rejects an EPUB with an encrypted chapter or without a package, but not one with an obfuscated font', async () => {
   await assert.rejects(
     convert('epub/locked-chapter-refused.epub'),
     (error) => error instanceof ParseError && error.code === 'DOCUMENT_ENCRYPTED',

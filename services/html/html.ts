@@ -1,13 +1,13 @@
-// Reads HTML and XHTML files: decodes the bytes, and leaves everything else to the render pipeline.
+// Reads HTML and XHTML files: decodes the bytes, because the render pipeline does everything else.
 import type { ConvertedDocument, SourceFile } from '#shared/document/document.ts';
 import { decodeText } from '#shared/readers/charset.ts';
 
-/** XHTML has the extension, or an XML declaration. */
+/** True for the extension `.xhtml`, or if the text starts with an XML declaration. */
 function isXhtml(extension: string, text: string): boolean {
   return extension === '.xhtml' || /^\s{0,100}<\?xml\s/.test(text.slice(0, 200));
 }
 
-/** A web page as text. The charset is found as in browsers: byte order mark, content type, declaration, then the bytes. */
+/** Decodes a web page. The charset is detected as in browsers: byte order mark, content type, declaration, then the bytes. */
 export function convertHtml(file: SourceFile): ConvertedDocument {
   const { text } = decodeText(file.bytes, {
     markup: true,

@@ -60,7 +60,7 @@ export function readPackage(zip: ZipContainer): BookPackage {
   };
 }
 
-/** The package document that META-INF/container.xml names, else the first `.opf` file. */
+/** Returns the path of the package document that META-INF/container.xml names, or of the first `.opf` file if it names none. */
 function packagePath(zip: ZipContainer): string {
   if (zip.has('META-INF/container.xml')) {
     for (const file of descendants(parseXml(zip.text('META-INF/container.xml')), 'rootfile')) {
@@ -74,7 +74,7 @@ function packagePath(zip: ZipContainer): string {
   return found;
 }
 
-/** The path inside the container to which `href` in the file `from` points, without fragment. Undefined for other addresses. */
+/** Resolves `href` in the file `from` to a path inside the container, without the fragment. Undefined for an empty or absolute URL. */
 export function resolvePath(from: string, href: string): string | undefined {
   if (href === '' || /^[a-z][a-z0-9+.-]*:|^\/\//i.test(href)) return undefined;
   const withoutFragment = href.replace(/[#?].*$/s, '');
