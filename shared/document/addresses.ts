@@ -85,7 +85,7 @@ function srcsetCandidates(srcset: string): Candidate[] {
     let url = match[1] ?? '';
     let descriptor = match[2] ?? '';
     if (url.endsWith(',')) {
-      // The comma ends a candidate without descriptor: what the pattern matched as a descriptor is the next candidate.
+      // The comma ends a candidate that has no descriptor. The pattern matched the next candidate as its descriptor.
       pattern.lastIndex = match.index + match[0].indexOf(url) + url.length;
       url = url.replace(/,+$/, '');
       descriptor = '';
@@ -147,9 +147,9 @@ function useLargestVariant(image: Element): Element[] {
 }
 
 /**
- * Changes all addresses of a cleaned tree in place: absolute if there is a base, images at their largest, no script
- * addresses. `removeData` empties addresses that are inline data.
- * @returns elements that have no function any more, to be removed.
+ * Changes all addresses of a cleaned tree in place: makes them absolute if there is a base, gives images their largest
+ * variant, and empties script addresses. `removeData` empties inline data too.
+ * @returns elements that are no longer needed. The caller removes them.
  */
 export function normalizeAddresses(
   roots: readonly ChildNode[],

@@ -1,10 +1,10 @@
-// Removes from a tree what is not content: code, styles, event handlers, advertisements and cookie banners.
+// Removes everything that is not content from a tree: code, styles, event handlers, advertisements and cookie banners.
 import type { ChildNode, Element } from 'domhandler';
 import { addWithAncestors, isElement, removeElements, textOf, walk } from './dom.ts';
 
 /** Elements that the cleaned HTML never has (docs/api.md, "Record"), and elements that serve only scripts. */
 const REMOVED = new Set(['script', 'style', 'noscript', 'meta', 'head', 'template', 'link', 'base', 'title']);
-/** Elements that are never removed as advertisements, because they may hold the page. */
+/** Elements that are never removed as advertisements, because they may contain the entire page. */
 const NEVER_ADS = new Set([
   'html',
   'body',
@@ -57,7 +57,7 @@ function keepFormula(script: Element): boolean {
 }
 
 /**
- * Removes advertisements and cookie pop-ups by well-known names, in place. Keeps an element that holds most of the text of
+ * Removes advertisements and cookie pop-ups by well-known names, in place. Keeps an element that contains most of the text of
  * the page, and the selected elements with all elements around them.
  */
 export function removeAds(roots: readonly ChildNode[], selected: readonly Element[] = []): void {

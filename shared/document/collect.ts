@@ -7,7 +7,7 @@ import type { Footnotes } from './footnotes.ts';
 import type { InlineToken, Mark } from './inline.ts';
 import { formulaMarkdown, formulaOf } from './math.ts';
 
-/** Facts about the complete document that the writer of one part needs. */
+/** Data about the complete document that the writer of one part needs. */
 export interface MarkdownScope {
   footnotes: Footnotes;
   /** Inline elements that contain blocks. */
@@ -37,7 +37,7 @@ const SIMPLE_MARKS: ReadonlyMap<string, Mark> = new Map([
 /** UTF-16 code units of a style attribute that are searched. */
 const STYLE_LENGTH = 1000;
 const CODE = new Set(['code', 'kbd', 'samp', 'tt']);
-/** The text of a link that points at the heading in which it is. */
+/** The text of a permalink, which is a link in a heading that points to this heading. */
 const PERMALINK = /^[#¶§🔗\s\u200b]*$/u;
 
 /** Marks that an element sets, by its name or its style attribute. */
@@ -95,7 +95,7 @@ function collectElement(element: Element, context: CollectContext, tokens: Inlin
   }
   const formula = formulaOf(element);
   if (formula) {
-    // Two breaks end a paragraph: a displayed formula is a paragraph of its own.
+    // Two breaks end a paragraph, so a displayed formula becomes a separate paragraph.
     const alone = formula.display && !context.cell && !context.heading;
     if (alone) tokens.push({ type: 'break' }, { type: 'break' });
     tokens.push({ type: 'raw', text: formulaMarkdown(formula, context.cell || context.heading) });
@@ -131,7 +131,7 @@ function collectMarked(element: Element, context: CollectContext, tokens: Inline
   for (let index = marks.length - 1; index >= 0; index--) tokens.push({ type: 'close', mark: marks[index]! });
 }
 
-/** A code span keeps its text. Spaces at its ends, and a link that is all of its content, are put around the span. */
+/** Writes a code span. Spaces at its ends are moved out of it. If its entire content is a link, the link is put around the span. */
 function collectCode(element: Element, context: CollectContext, tokens: InlineToken[]): void {
   const text = textOf(element.children);
   const span = codeSpan(text, context.cell);

@@ -4,7 +4,7 @@ import type { ConvertedDocument, SourceFile } from './document.ts';
 import { renderRecord } from './render.ts';
 import { checkSelectors } from './selectors.ts';
 
-/** Converts one file. @throws ParseError if the file is at fault */
+/** Converts one file. @throws ParseError if the file cannot be converted */
 type Converter = (file: SourceFile, options: RenderOptions, context: JobContext) => Promise<ConvertedDocument>;
 
 /** The job handler of a converter service: the reply is the report of the record, and the payload is the fields as JSON. */

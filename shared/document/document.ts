@@ -1,4 +1,4 @@
-// Defines the interchange between converters and the render pipeline: semantic HTML, for PDF as typed blocks on pages.
+// Defines the data that converters pass to the render pipeline: semantic HTML, which PDF splits into typed blocks on pages.
 import type { DocumentMetadata } from '../contract/jobs.ts';
 import type { BlockType, RecordFields } from '../contract/response.ts';
 
@@ -15,7 +15,7 @@ export interface PagedBlock {
   confidence: { layout: number | null; ocr: number | null };
   /** A running header, running footer or page number: not part of the Markdown if onlyMainContent is set. */
   furniture: boolean;
-  /** Continues the paragraph of the block before it (across columns or pages): joined by this string, not by a blank line. */
+  /** Set if the block continues the paragraph of the block before it (across columns or pages). This string joins the two. */
   continues?: '' | ' ';
 }
 

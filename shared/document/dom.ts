@@ -44,7 +44,7 @@ export function textOf(nodes: readonly ChildNode[]): string {
   return parts.join('');
 }
 
-/** Replaces the children of a parent, and sets the links between them. */
+/** Replaces the children of a parent, and sets their `parent`, `prev` and `next`. */
 export function setChildren(parent: ParentNode, nodes: ChildNode[]): void {
   parent.children = nodes;
   let previous: ChildNode | null = null;

@@ -3,9 +3,9 @@
 interface EscapeContext {
   /** The text is at the start of a line, where block markers have a meaning. */
   lineStart: boolean;
-  /** Inside a pipe table, in which `|` ends a cell. */
+  /** Inside a pipe table, where `|` ends a cell. */
   cell: boolean;
-  /** Inside the text of a link, which a bracket ends. */
+  /** Inside the text of a link, where `]` ends the text. */
   link: boolean;
 }
 
@@ -34,7 +34,7 @@ export function escapeText(text: string, context: EscapeContext): string {
   return escaped;
 }
 
-/** Whether the character at `index` has a meaning in Markdown there. */
+/** Whether a Markdown reader would read the character at `index` as syntax. */
 function isSyntax(text: string, mark: string, index: number, context: EscapeContext): boolean {
   const before = text[index - 1] ?? '';
   const after = text[index + 1] ?? '';

@@ -7,11 +7,11 @@ import { classWords, isElement, isInside, textOf, walk } from './dom.ts';
 export interface Footnotes {
   references: ReadonlyMap<Element, number>;
   notes: ReadonlyMap<Element, number>;
-  /** Links from a note back to its reference: Markdown readers add their own. */
+  /** Links from a note back to its reference. They are left out, because Markdown readers add such links themselves. */
   backlinks: ReadonlySet<Element>;
 }
 
-/** The references, by the id of their note, the notes by id, and the backlinks. */
+/** The id of the note for each reference, the notes by id, and the backlinks. */
 interface FoundNotes {
   referenceIds: Map<Element, string>;
   noteById: Map<string, Element>;

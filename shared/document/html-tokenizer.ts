@@ -4,8 +4,8 @@ import { Token, Tokenizer } from 'parse5';
 /** Up to this many attributes of one tag, the linear search of parse5 for duplicates is cheaper than a set. */
 const SEARCHED_ATTRIBUTES = 16;
 
-// Markup, `&`, NUL, CR and surrogates need the steps of parse5. White space inside a text does not: the tree construction
-// distinguishes it from text only before the first other character.
+// parse5 must handle markup, `&`, NUL, CR and surrogates itself. White space is part of a run, except at its start: the
+// tree construction treats leading white space differently from text.
 const TEXT_RUN = /[^\u0000-\u0020&<\ud800-\udfff][^\u0000\r&<\ud800-\udfff]*/y;
 const SPACE_RUN = /[\t\n\f ]+/y;
 const VALUE_RUN = /[^\u0000\r"'&\ud800-\udfff]+/y;
@@ -61,7 +61,7 @@ export class FastTokenizer extends Tokenizer {
     tag.attrs.push(this.currentAttr);
   }
 
-  /** Emits the text up to the next character that needs a step of parse5. False if the current character needs one. */
+  /** Emits the text up to the next character that parse5 must handle. Returns false if this is the current character. */
   #emitRun(): boolean {
     const text = this.#take(TEXT_RUN);
     if (text !== '') {
@@ -73,7 +73,7 @@ export class FastTokenizer extends Tokenizer {
     return space !== '';
   }
 
-  /** Consumes the characters from the current one on that match, or none. */
+  /** Consumes and returns the characters that match at the current position. Returns an empty string if none match. */
   #take(pattern: RegExp): string {
     const { html: source, pos } = this.preprocessor;
     pattern.lastIndex = pos;

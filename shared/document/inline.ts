@@ -1,7 +1,7 @@
 // Writes a flat list of inline tokens as one line of Markdown: normalizes white space and marks, then escapes the text.
 import { escapeDestination, escapeText, titlePart } from './escape-markdown.ts';
 
-/** A span of text with emphasis or a link. Two spans of one kind that touch become one, except links. */
+/** A span of text with emphasis or a link. Adjacent spans of the same kind become one span, except links. */
 export interface Mark {
   kind: 'strong' | 'em' | 'del' | 'sub' | 'sup' | 'link';
   href?: string;
@@ -74,7 +74,7 @@ export function renderInline(tokens: InlineToken[], context: InlineContext): str
   return write(normalize(tokens, context), context);
 }
 
-/** Moves spaces out of marks, drops empty marks and marks of a kind that is already open, and joins marks that touch. */
+/** Moves spaces out of marks, drops empty marks and marks of a kind that is already open, and joins adjacent marks. */
 function normalize(tokens: InlineToken[], context: InlineContext): InlineToken[] {
   const normalized: InlineToken[] = [];
   /** The open marks. */
@@ -191,7 +191,7 @@ function delimiter(mark: Mark, asTag: boolean, closing: boolean): string {
 }
 
 /**
- * Moves punctuation out of a mark if the delimiter could not be read next to it: `number<b>: 7</b>` becomes `number: **7**`,
+ * Moves punctuation out of a mark if Markdown does not recognize a delimiter next to it: `number<b>: 7</b>` becomes `number: **7**`,
  * `<b>Note:</b>text` becomes `**Note**:text`.
  */
 function movePunctuationOut(tokens: InlineToken[]): void {
@@ -234,7 +234,7 @@ function unreadableDelimiters(tokens: InlineToken[]): Set<number> {
 }
 
 /**
- * Whether a mark opens right where others close, in a run of four asterisks or more (`**a*b****c*`). The delimiters of
+ * Whether a mark opens directly after others close, in a run of four asterisks or more (`**a*b****c*`). The delimiters of
  * such a run do not always match (CommonMark 6.2, rules 9 and 10).
  */
 function opensInLongRun(tokens: InlineToken[], start: number): boolean {

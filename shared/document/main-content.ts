@@ -22,10 +22,10 @@ const FURNITURE_ROLES = new Set([
 /** Class words and ids of page furniture (navigation, advertising, sharing) anywhere in the page. */
 const FURNITURE_WORD =
   /^(?:(?:site|page|main|global|top|primary|secondary|left|right|mobile|desktop|sticky|sub|bottom|footer|header|sidebar|side|user|local)[-_]?)?(?:nav|navbar|navigation|nav[-_]?menu|navbox(?:es)?|menu|menubar|sidebar|side-?bar|aside|topbar|top-bar|toolbar)(?:[-_]?(?:wrapper|wrap|container|inner|outer|area|section|list|links|left|right|bottom|top|main|primary|secondary|mobile|desktop|box))*$|^(?:bread-?crumbs?|share|sharing|social|related|recommended|recommendations|read-?more-?articles|newsletter|subscribe|subscription|signup|comments?|disqus(?:_thread)?|respond|pagination|pager|promo|promotions?|popup|pop-up|modal|lightbox|overlay|widget|widgets|most-read|most-popular|trending|author-bio|tag-?list|post-?tags|entry-?meta-?footer)(?:[-_](?:wrapper|wrap|container|inner|area|section|list|links|items?|buttons?|bar|box|icons?|tools|media|posts?|articles?|stories|content|form|signup|block|nav|module|panel|widget|count|header|thread))*$|^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|skiplinks?|sr-only|visually-?hidden|visuallyhidden|screen-reader-(?:text|only)|back-?to-?top|no-?print|printfooter|catlinks|mw-editsection|mw-jump-link|mw-indicators|\w+-dropdown|dropdown-(?:menu|content)|mw-portlet[\w-]*|mw-redirectedfrom|language-(?:selector|switcher|list)|lang-(?:selector|switcher)|interlanguage-link|site-?(?:sub|notice|header|footer)|masthead|colophon|page-?footer|footer|global-?(?:header|footer))$/i;
-/** Class words of furniture on inline elements. Other words of the list above often name a part of a text there. */
+/** Class words of furniture on inline elements. The other words of FURNITURE_WORD often mean a part of the text there. */
 const INLINE_WORD =
   /^(?:skip-?(?:link|nav|to-?(?:main|content|main-content))|sr-only|visually-?hidden|screen-reader-(?:text|only)|back-?to-?top|mw-editsection|mw-jump-link|inline-template|share|social|share-?(?:link|button)s?|social-?(?:link|button|icon)s?)$/i;
-/** Class words of furniture outside the main content. Inside, they name the header of an article. */
+/** Class words of furniture outside the main content. Inside the main content, they mean the header of an article. */
 const OUTER_WORD =
   /^(?:header|page-?header|top-?header|header-?(?:wrapper|container|inner|top|main)|banner|logo|branding)$/i;
 const HIDDEN_STYLE = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
@@ -33,7 +33,7 @@ const HIDDEN_STYLE = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
 /** `main` elements, or a single `article`, are the main content if they have this share of the text without furniture. */
 const MAIN_SHARE = 0.25;
 const ARTICLE_SHARE = 0.5;
-/** A link list: the least share of its text in links, the least number of links, and their greatest average length. */
+/** A link list has at least this share of its text in links, at least so many links, and at most this average length of a link. */
 const LINK_LIST = { density: 0.8, links: 4, averageLength: 30 };
 /**
  * If less text is left, the furniture rules were wrong for the page. `characters` and `share` apply to every page,
@@ -106,7 +106,7 @@ function hiddenElements(body: Element): Element[] {
   const hidden: Element[] = [];
   walk(body.children, (node) => {
     if (!isElement(node)) return true;
-    // Hidden MathML stays: the visible copy is often a picture.
+    // Keep hidden MathML, because the visible copy is often an image.
     if (node.name === 'math') return false;
     const isHidden =
       node.attribs.hidden !== undefined ||
@@ -130,7 +130,7 @@ function holdsHeading(element: Element): boolean {
   return holds(element, ({ name }) => HEADING.has(name));
 }
 
-/** Footnotes and all elements around them: footnotes are content anywhere in the page. */
+/** Footnotes and all elements around them. These are kept, because footnotes are content anywhere in the page. */
 function noteHolders(footnotes: Footnotes): Set<Element> {
   const holders = new Set<Element>();
   for (const note of footnotes.notes.keys()) addWithAncestors(holders, note);
@@ -168,7 +168,7 @@ function measure(body: Element): Map<Element, Measure> {
   return measures;
 }
 
-/** The outermost furniture elements, without elements that hold half of the text, a main element or a note. */
+/** The outermost furniture elements, without elements that contain half of the text, a main element or a note. */
 function furnitureOf(body: Element, measures: Map<Element, Measure>, total: number, kept: Set<Element>): Set<Element> {
   const mains = new Set<Element>();
   const headings: Element[] = [];
@@ -246,7 +246,7 @@ function inArticle(element: Element): boolean {
   );
 }
 
-/** Whether a header holds the title of the page and no link or control (the title block of pandoc, for example). */
+/** Whether a header contains the title of the page and no link or control (for example, the title block of pandoc). */
 function holdsOnlyTitle(header: Element, heading: Element): boolean {
   return isInside(heading, (up) => up === header) && !holds(header, ({ name }) => /^(?:a|nav|form|button)$/.test(name));
 }

@@ -116,7 +116,7 @@ class BlockRenderer {
     }
   }
 
-  /** Puts the marks around the tokens. A link around several blocks is put on the first text in them only. */
+  /** Puts the marks around the tokens. A link around several blocks is put only around the first text in them. */
   #marked(tokens: InlineToken[], marks: Marks): InlineToken[] {
     const open = marks.filter((mark) => !this.#usedLinks.has(mark));
     if (open.length === 0) return tokens;
@@ -243,7 +243,7 @@ class BlockRenderer {
   }
 }
 
-/** Whether a node directly in a list starts no item. */
+/** Whether a node directly in a list has no text to write. It then does not start an item. */
 function isBlank(node: ChildNode): boolean {
   if (isElement(node)) return node.name === 'br' || SILENT.has(node.name);
   return !isText(node) || node.data.trim() === '';

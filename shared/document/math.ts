@@ -1,4 +1,4 @@
-// Finds the formulas in an HTML tree and returns their LaTeX: the author's own if the markup has it, else written from MathML.
+// Finds the formulas in an HTML tree and returns their LaTeX: the author's LaTeX if the markup contains it, otherwise LaTeX made from MathML.
 import type { Element } from 'domhandler';
 import { isElement, textOf, walk } from './dom.ts';
 import { localName, mathmlLatex } from './formula/mathml.ts';

@@ -49,11 +49,11 @@ const PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['article:section', 'articleSection'],
   ['article:tag', 'articleTag'],
 ]);
-/** Those of them that are addresses. */
+/** The names in PROPERTIES whose values are addresses. */
 const ADDRESSES = new Set(['ogUrl', 'ogImage', 'ogAudio', 'ogVideo']);
-/** Meta names, and values of one name, that are kept. */
+/** Maximum number of meta names, and of values of one name. Further ones are ignored. */
 const MOST_NAMES = 500;
-/** UTF-16 code units of one value. */
+/** Maximum length of one value, in UTF-16 code units. */
 const VALUE_LENGTH = 20_000;
 
 /** Metadata of an HTML page. `base`: the base of its relative addresses. */

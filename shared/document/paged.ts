@@ -74,7 +74,7 @@ function sections(pages: [number, string][]): string {
     .join('\n');
 }
 
-/** Without a match in any block, findFootnotes finds nothing. */
+/** If this matches in no block, findFootnotes would find nothing. */
 const MAY_HOLD_NOTES = /footnote|backlink|href=["']?#/i;
 const NO_FOOTNOTES: Footnotes = { references: new Map(), notes: new Map(), backlinks: new Set() };
 
@@ -142,7 +142,7 @@ function joinBlocks(
       if (markedPage === undefined) markedPage = page.pageNumber;
       else if (block.continues !== undefined && !before?.furniture) add(block.continues);
       else if (pageMarkers && markedPage !== page.pageNumber) {
-        // If a page starts with the end of a paragraph, its marker comes before the first block after that.
+        // If a page starts with the end of a paragraph of the page before, its marker comes after this paragraph.
         add(`${BETWEEN_BLOCKS}---${BETWEEN_BLOCKS}<!-- page ${page.pageNumber} -->${BETWEEN_BLOCKS}`);
         markedPage = page.pageNumber;
       } else add(BETWEEN_BLOCKS);

@@ -51,7 +51,7 @@ test('applies onlyMainContent, includeTags and excludeTags to every field', () =
   assert.equal(nothing.warnings.length, 1);
 });
 
-test('returns the text of a page that consists of furniture only', () => {
+test('returns the text of a page that contains nothing but furniture (navigation, sidebars)', () => {
   assert.equal(render(webpage('<nav>Only this</nav>')).fields.markdown, 'Only this');
   assert.equal(
     render(webpage('<div class="sidebar"><p>The complete text of the page.</p></div>')).fields.markdown,
@@ -195,7 +195,7 @@ const PAGED = paged(
   page(4, [block('<p>Last</p>')]),
 );
 
-test('writes page markers, spans and Markdown of single pages that agree', () => {
+test('writes page markers, and spans and single pages that match the Markdown of the document', () => {
   const { fields } = render(PAGED, {
     fields: ['markdown', 'pages', 'blocks', 'links'],
     pdf: { ...OPTIONS.pdf, pages: true, blocks: true, pageMarkers: true },

@@ -17,7 +17,7 @@ import { type HtmlTree, parseHtml } from './tree.ts';
 
 /** Fields that are made from the cleaned tree. */
 const TREE_FIELDS: readonly FieldName[] = ['markdown', 'html', 'links', 'images'];
-/** Fields that paged.ts and the enrich service fill. A field that is added to the contract does not compile until it is rendered here or listed. */
+/** Fields that paged.ts and the enrich service fill. The compiler reports a new field of the contract that is neither rendered nor listed here. */
 type FilledElsewhere = 'pages' | 'blocks' | 'summary' | 'json';
 
 /**
@@ -65,7 +65,7 @@ function renderTree(document: ConvertedDocument, options: RenderOptions): Render
   if (!needsTree) return { fields, metadata, warnings };
 
   const scope = selectScope(tree, document, options, warnings);
-  // Before addresses become absolute, because references name their notes by a fragment.
+  // Find footnotes before addresses become absolute, because references name their notes by a fragment.
   const footnotes = findFootnotes(scope);
   removeElements(normalizeAddresses(scope, base, options.removeBase64Images));
   const apart = options.includeTags.length > 0 && scope !== tree.body.children;

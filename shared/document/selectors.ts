@@ -4,7 +4,7 @@ import type { Document, Element } from 'domhandler';
 import { type FieldIssue, ParseError } from '../contract/errors.ts';
 import { isElement, walk } from './dom.ts';
 
-/** Whether a `.` or `#` has no identifier after it (Selectors 4, 6.6). The selector engine accepts that. */
+/** Whether a `.` or `#` has no identifier after it (Selectors 4, 6.6). The selector engine accepts this error. */
 function namesNothing(selector: string): boolean {
   const bare = selector.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\[[^\]]*\]/gs, '');
   return /[.#](?!-?[_a-z\\\u0080-\uffff]|--)/i.test(bare);

@@ -1,4 +1,4 @@
-// Writes a table as a pipe table, or as an HTML table if cells span or contain blocks that a pipe table cannot hold.
+// Writes a table as a pipe table, or as an HTML table if cells have spans or contain blocks that a pipe table cannot contain.
 import type { ChildNode, Element, ParentNode } from 'domhandler';
 import { DOCUMENT_LIMITS } from '../contract/limits.ts';
 import { collectInline, linkOf, type MarkdownScope, marksOf } from './collect.ts';
@@ -21,9 +21,9 @@ interface Table {
   caption: Element | undefined;
 }
 
-/** Blocks that a cell of a pipe table cannot hold. */
+/** Blocks that a cell of a pipe table cannot contain. */
 const NO_PIPE_CELL = new Set(['ul', 'ol', 'dl', 'pre', 'table', 'blockquote', 'hr', 'listing', 'xmp']);
-/** Short rows are padded with empty cells while the grid has at most this many slots for each cell, plus the floor. */
+/** Short rows are padded with empty cells if the grid has at most PADDING_FACTOR slots per cell, plus PADDING_FLOOR slots. */
 const PADDING_FACTOR = 2;
 const PADDING_FLOOR = 10_000;
 
@@ -86,7 +86,7 @@ function readTable(element: Element): Table {
   return { rows: rows.filter((row) => row.length > 0), caption };
 }
 
-/** A layout table has such a role, has one cell, or, on a web page, has tables or headings in its cells and no `th`. */
+/** A layout table has at most one cell, or a role that marks it, or it is on a web page and has tables or headings in its cells and no `th`. */
 function isLayout(element: Element, table: Table, cells: Cell[], webpage: boolean): boolean {
   if (cells.length <= 1) return true;
   const role = element.attribs.role?.toLowerCase();
@@ -170,7 +170,7 @@ function delimiterCell(cell: Cell | undefined): string {
 function cellMarkdown(cell: Cell, scope: MarkdownScope): string {
   const { children } = cell.element;
   const [only] = children;
-  // A short path, because most cells of a large table hold one text.
+  // Fast path, because most cells of a large table contain only one text.
   if (only === undefined) return '';
   if (children.length === 1 && isText(only))
     return escapeText(collapseSpace(only.data).trim(), { lineStart: false, cell: true, link: false });
@@ -182,7 +182,7 @@ function cellMarkdown(cell: Cell, scope: MarkdownScope): string {
 
 /** One line for each row, without blank lines, because a blank line ends an HTML block (CommonMark 4.6). */
 function htmlTable(rows: Cell[][], scope: MarkdownScope): string {
-  // Rows of empty cells are left out, unless cells span rows and count on them.
+  // Rows of empty cells are left out, unless a cell spans rows, because its span counts the empty rows.
   const spansRows = rows.some((row) => row.some((cell) => cell.rowspan > 1));
   const kept = spansRows
     ? rows
@@ -224,13 +224,13 @@ function isTablePart(node: ParentNode | null): boolean {
   return isElement(node) && (node.name === 'table' || node.name === 'tr' || TABLE_SECTION.has(node.name));
 }
 
-/** The HTML that Markdown readers show inside a table: emphasis, links, images, lists. Of other elements, only the text. */
+/** Keeps the elements that Markdown readers show inside an HTML table (emphasis, links, images, lists), and only the text of others. */
 function plainHtml(nodes: readonly ChildNode[], scope: MarkdownScope): string {
   let out = '';
   for (const node of nodes) {
     if (isText(node)) {
       const text = collapseSpace(node.data);
-      // White space between rows and cells is the layout of the source.
+      // White space between rows and cells is only indentation of the source.
       if (text !== ' ' || !isTablePart(node.parent)) out += escapeHtml(text);
     } else if (isElement(node)) {
       const next = plainElement(node, scope);

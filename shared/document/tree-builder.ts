@@ -169,7 +169,7 @@ function boundedAdapter(count: Count): TreeAdapter<Htmlparser2TreeAdapterMap> {
 
 function createElement(name: string, namespace: html.NS, attributes: readonly Token.Attribute[]): Element {
   const attribs = Object.create(null) as Record<string, string>;
-  // SVG has names in mixed case (`viewBox`), which no selector of cheerio finds. The serializer writes them correctly.
+  // SVG has names in mixed case (`viewBox`), which cheerio selectors do not match. The serializer writes them correctly.
   const foreign = namespace !== NS.HTML;
   for (const { name: plain, prefix, value } of attributes)
     attribs[foreign ? (prefix ? `${prefix}:${plain}` : plain).toLowerCase() : plain] = value;

@@ -1,4 +1,4 @@
-// Counts the nodes that the parser creates for hostile HTML, because a limit that does not work creates too many.
+// Counts the nodes that the parser creates for hostile HTML, to check its limits on depth, copies and elements.
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { Element } from 'domhandler';
@@ -156,6 +156,6 @@ test('uses the linear search of parse5 only for the first attributes of a tag', 
   assert.ok(search.mock.callCount() < 50, `${search.mock.callCount()}`);
 });
 
-test('refuses a page with more elements than the limit', () => {
+test('rejects a page with more elements than the limit', () => {
   assert.throws(() => parseHtml('<br>'.repeat(DOCUMENT_LIMITS.htmlElements)), { code: 'DOCUMENT_TOO_COMPLEX' });
 });

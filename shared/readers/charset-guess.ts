@@ -26,7 +26,7 @@ const SINGLE_BYTE = [
   'iso-8859-2',
   'iso-8859-5',
 ] as const;
-/** Bytes of which the plausibility is computed. */
+/** Number of bytes for which the plausibility is computed. */
 const SCORED_BYTES = 8192;
 const COMMON_CYRILLIC = 'оеаинтсрОЕАИНТСР';
 /** Characters inside words of several languages. */
@@ -60,7 +60,7 @@ function plausibility(text: string): number {
       continue;
     }
     if (kind === 'latin') {
-      // Accented letters are next to plain letters. A run of them is another script in the wrong encoding.
+      // Accented letters are usually next to plain letters. A run of accented letters is another script in the wrong encoding.
       score += kindBefore === 'latin' || kindBefore === 'other' ? -1 : 1;
     } else {
       const mixed = [kindBefore, kindAfter].some((beside) => beside === 'ascii' || beside === 'latin');

@@ -93,7 +93,7 @@ const refusals: [fileName: string, content: string, head: Buffer, message: RegEx
 ];
 
 for (const [fileName, content, head, message] of refusals)
-  test(`refuses ${fileName} with ${content}, and lists the supported extensions`, () => {
+  test(`rejects ${fileName} with ${content}, and lists the supported extensions`, () => {
     assert.throws(
       () => detectFormat({ head, fileName }),
       (error: Error & { code?: string; status?: number }) => {

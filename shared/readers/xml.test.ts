@@ -22,7 +22,7 @@ test('finds elements by local names', () => {
   assert.deepEqual(descendants(root, 'c').map(textContent), ['1', '2']);
 });
 
-test('refuses entity declarations at any position in the document type', () => {
+test('rejects entity declarations at any position in the document type', () => {
   for (const type of [
     '[<!ENTITY a "b">]',
     '[<!ELEMENT a ANY><!ENTITY a SYSTEM "file:///etc/passwd">]',
@@ -32,13 +32,13 @@ test('refuses entity declarations at any position in the document type', () => {
   assert.equal(textContent(parseXml('<!DOCTYPE r PUBLIC "-//X" "x.dtd"><r>y</r>')), 'y');
 });
 
-test('refuses elements that are nested one level deeper than the limit', () => {
+test('rejects elements that are nested one level deeper than the limit', () => {
   const nested = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth);
   assert.equal(parseXml(nested(DOCUMENT_LIMITS.xmlDepth)).name, 'a');
   assert.throws(() => parseXml(nested(DOCUMENT_LIMITS.xmlDepth + 1)), { code: 'DOCUMENT_TOO_COMPLEX' });
 });
 
-test('refuses text without an element, and reads XML that is cut short', () => {
+test('rejects text without an element, but reads XML that is cut off at the end', () => {
   assert.throws(() => parseXml('plain'), { code: 'DOCUMENT_CORRUPT' });
   assert.throws(() => parseXml(''), { code: 'DOCUMENT_CORRUPT' });
   assert.equal(textContent(parseXml('<a><b>text')), 'text');

@@ -88,7 +88,11 @@ export function parseXml(xml: string): XmlElement {
     },
   });
   const root = top.children.find((child) => typeof child !== 'string');
-  if (!root) throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: a part that should be XML is not');
+  if (!root)
+    throw new ParseError(
+      'DOCUMENT_CORRUPT',
+      'The document is corrupt: a part that must be XML contains no XML element',
+    );
   return root;
 }
 

@@ -1,4 +1,4 @@
-// Checks how the ZIP reader finds entries, and that it refuses decompression bombs and damaged containers.
+// Checks how the ZIP reader finds entries, and that it rejects decompression bombs and damaged containers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zipOf } from '#test/harness/zip.ts';
@@ -35,12 +35,12 @@ test('reports an encrypted entry', async () => {
   assert.throws(() => zip.read('a'), { code: 'DOCUMENT_ENCRYPTED' });
 });
 
-test('refuses an entry that inflates to more than the ratio allows', async () => {
+test('rejects an entry that inflates to more than the ratio allows', async () => {
   const zip = await openZip(zipOf([{ name: 'a', content: new Uint8Array(DOCUMENT_LIMITS.zipRatioFloorBytes + 1) }]));
   assert.throws(() => zip.read('a'), { code: 'DOCUMENT_TOO_COMPLEX' });
 });
 
-test('refuses entries that are too large together, and counts each entry once', async () => {
+test('rejects entries whose total size is too large, and counts each entry once', async () => {
   const content = new Uint8Array(DOCUMENT_LIMITS.zipRatioFloorBytes);
   const count = DOCUMENT_LIMITS.zipTotalBytes / content.length + 1;
   const stored = zipOf(Array.from({ length: count }, (_, i) => ({ name: `${i}`, content: i === 0 ? content : 'x' })));
@@ -56,7 +56,7 @@ test('refuses entries that are too large together, and counts each entry once', 
   );
 });
 
-test('refuses too many entries before it lists them', async () => {
+test('rejects too many entries before it lists them', async () => {
   const parts = Array.from({ length: DOCUMENT_LIMITS.zipEntries + 1 }, (_, i) => ({ name: `${i}`, content: '' }));
   await assert.rejects(openZip(zipOf(parts)), { code: 'DOCUMENT_TOO_COMPLEX' });
 });

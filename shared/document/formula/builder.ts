@@ -85,7 +85,7 @@ export function name(text: string, applied = false): Atom[] {
   return [{ ...atom(`\\mathrm{${letters}}`), name: letters }];
 }
 
-/** A name as a function; any other atom unchanged. */
+/** Turns a name into a function. Returns any other atom unchanged. */
 export function asFunction(one: Atom): Atom {
   return one.name === undefined ? one : { ...one, latex: `\\operatorname{${one.name}}`, class: 'operator' };
 }
@@ -130,7 +130,7 @@ export function scripts(base: Atoms, sub: Atoms, sup: Atoms): Atom[] {
   const free = only && (sub.length === 0 || only.sub === '') && (sup.length === 0 || only.sup === '');
   const bare = free && !only.fraction && only.class !== 'postfix' && only.class !== 'blank';
   const to = bare ? only : atom(braced(base), isTall(base));
-  // A prime is a superscript of its own in LaTeX: `f'`, not `f^{'}`.
+  // LaTeX writes a prime without `^`: `f'`, not `f^{'}`.
   const primes = sup.length > 0 && sup.every(({ latex }) => /^'+$/.test(latex));
   const above = primes ? sup.map(({ latex }) => latex).join('') : `^${braced(sup)}`;
   return [

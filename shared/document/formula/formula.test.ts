@@ -82,7 +82,7 @@ const BUILT: readonly (readonly [title: string, actual: string, expected: string
 ];
 for (const [title, actual, expected] of BUILT) test(`writes ${title}`, () => assert.equal(actual, expected));
 
-test('grows 64 nested pairs of brackets and keeps deeper ones as signs', () => {
+test('uses \\left and \\right for 64 nested pairs of brackets, and plain brackets for deeper ones', () => {
   const nested = [...signs('('.repeat(70)), ...half, ...signs(')'.repeat(70))];
   assert.equal(writeLatex(nested).split('\\left(').length - 1, 64);
   assert.equal(latex('('.repeat(9_000)), '('.repeat(9_000));

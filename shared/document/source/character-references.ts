@@ -11,7 +11,7 @@ const DECODED = new Map<string, string>([
   ['&#39;', "'"],
   ['&nbsp;', '\u00a0'],
 ]);
-/** Entries of the cache. There are 2,231 names, and one number for each Unicode character. */
+/** Maximum number of entries of the cache. A document can contain a reference for each Unicode character. */
 const CACHE_SIZE = 10_000;
 
 function decode(reference: string): string {

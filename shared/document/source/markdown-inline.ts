@@ -17,7 +17,7 @@ export type InlineToken = { start: number; end: number } & (
   | { kind: 'note' }
   /** `[`, or `![` of an image. A later `target` closes it, unless the brackets are not a link. */
   | { kind: 'open'; image: boolean }
-  /** `](url "title")`. The title's range has its quotes and the blanks around them. */
+  /** `](url "title")`. The title's range includes its quotes and the blanks around them. */
   | { kind: 'target'; url: Range; title: Range }
   /** `<https://...>`; `url` is the range between the brackets. */
   | { kind: 'autolink'; url: Range }
@@ -29,7 +29,7 @@ export type InlineToken = { start: number; end: number } & (
 );
 
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
-/** Characters that may stand outside an emphasis mark of underscores. */
+/** Characters that may be next to an emphasis mark of underscores on its outer side. */
 const OUTSIDE = /[\s()[\]<>"'.,;:!?|*~]/;
 const AUTOLINK = /<(?:([a-z][a-z0-9+.-]{1,31}:[^\s<>]{1,2000})|[^\s<>@]{1,64}@[^\s<>@]{1,255})>/iy;
 const NOTE = /\[\^[^\s[\]]{1,100}\](?!\()/y;

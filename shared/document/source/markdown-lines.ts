@@ -34,8 +34,8 @@ const RULE = /^[\s|:-]{3,}$/;
 const ROW = /^\s*(?:>\s*)*\|/;
 
 /**
- * The lines of a Markdown text, in order. Each line is read by itself, which is enough for the Markdown of this product: it writes one
- * paragraph per line and a leading pipe in each table row.
+ * Reads the lines of a Markdown text, in order. Except for code fences, each line is read without its neighbours. This is enough for the
+ * Markdown of this product, because each paragraph is one line and each table row starts with a pipe.
  */
 export function* readLines(source: string): Generator<MarkdownLine> {
   let fence = '';

@@ -100,13 +100,13 @@ describe('readLines', () => {
       ));
 
   for (const start of ['-', ' ', '|', '>', '#', '|-'])
-    it(`reads the text after 20,000 times ${JSON.stringify(start)}`, () => {
+    it(`reads the text after 20,000 repetitions of ${JSON.stringify(start)}`, () => {
       const source = `${start.repeat(20_000)} jane`;
       const [line] = readLines(source);
       assert.match(line ? describeLine(source, line) : '', / ?jane\)$/);
     });
 
-  it('covers the source: each line starts after the line break of the one before', () => {
+  it('returns lines without gaps: each line starts after the line break of the previous line', () => {
     const source = 'a\n\n```\n| b |\n```\r\n> c\n';
     let next = 0;
     for (const { start, end } of readLines(source)) {
@@ -138,7 +138,7 @@ describe('hostile Markdown', () => {
     '~~',
     '\\',
   ])
-    it(`reads ${SIZE} units of ${JSON.stringify(unit)} as ordered tokens inside the source`, () => {
+    it(`reads ${SIZE} repetitions of ${JSON.stringify(unit)} as ordered tokens inside the source`, () => {
       const source = unit.repeat(Math.ceil(SIZE / unit.length));
       let count = 0;
       for (const { content } of readLines(source)) {
