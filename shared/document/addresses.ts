@@ -2,7 +2,7 @@
 import type { ChildNode, Element } from 'domhandler';
 import { isElement, walk } from './dom.ts';
 
-/** Attributes that hold one address. */
+/** Attributes that contain one address. */
 const ADDRESS_ATTRIBUTES = [
   'href',
   'src',
@@ -16,7 +16,7 @@ const ADDRESS_ATTRIBUTES = [
   'xlink:href',
 ] as const;
 const SCRIPT_SCHEME = /^(?:javascript|vbscript|livescript|mocha):/i;
-/** Addresses that hold content or code, or name a local file: they are not listed. */
+/** Addresses that contain content or code, or name a local file. They are not listed. */
 const UNLISTED = /^(?:javascript|vbscript|data|blob|about|file):/i;
 /** A scheme has at least two letters: one letter is a drive (`C:`). */
 const ABSOLUTE = /^[a-z][a-z0-9+.-]+:/i;

@@ -118,7 +118,6 @@ export function outermost(elements: Iterable<Element>): Element[] {
   return [...all].filter((element) => !isInside(element, (up) => all.has(up)));
 }
 
-/** Words of the class attribute. */
 export function classWords(element: Element): string[] {
   const value = element.attribs.class;
   return value ? value.split(/\s+/).filter((word) => word !== '') : [];

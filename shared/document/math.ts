@@ -5,7 +5,7 @@ import { localName, mathmlLatex } from './formula/mathml.ts';
 
 interface Formula {
   latex: string;
-  /** Is set on a line of its own. */
+  /** The formula is shown on a separate line. */
   display: boolean;
 }
 

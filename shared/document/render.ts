@@ -22,7 +22,7 @@ type FilledElsewhere = 'pages' | 'blocks' | 'summary' | 'json';
 
 /**
  * Fills the fields in `options.fields` from a converted document.
- * @throws ParseError BAD_REQUEST for a selector that is not valid, DOCUMENT_TOO_COMPLEX past DOCUMENT_LIMITS
+ * @throws ParseError BAD_REQUEST for a selector that is not valid, DOCUMENT_TOO_COMPLEX above DOCUMENT_LIMITS
  */
 export function renderRecord(document: ConvertedDocument, options: RenderOptions): RenderedRecord {
   checkSelectors(options.includeTags, 'includeTags');

@@ -73,7 +73,7 @@ class BoundedParser extends Parser<Htmlparser2TreeAdapterMap> {
       this.#ended.set(token.tagName, ended - 1);
       return;
     }
-    // XML: `<br></br>` is one line break. HTML: `</br>` is a line break of its own.
+    // XML: `<br></br>` is one line break. HTML: `</br>` is a second line break.
     if (this.#xhtml && token.tagID === TAG_ID.BR) return;
     readFramesAsContent(token);
     this.#boundFormatting();

@@ -27,7 +27,7 @@ const DOCTYPE_WITHIN = 4096;
  *
  * XHTML is parsed by the same rules, because many XHTML files are not well-formed. Two things differ: `<a/>` ends the
  * element, and CDATA sections are text.
- * @throws ParseError DOCUMENT_TOO_COMPLEX past DOCUMENT_LIMITS.htmlElements
+ * @throws ParseError DOCUMENT_TOO_COMPLEX above DOCUMENT_LIMITS.htmlElements
  */
 export function parseHtml(html: string, options: ParseHtmlOptions = {}): HtmlTree {
   const xhtml = options.xhtml ?? false;

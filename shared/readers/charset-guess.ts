@@ -1,7 +1,7 @@
-// Guesses an encoding: multi-byte ones with chardet, single-byte ones by plausible words, because chardet needs long texts for those.
+// Guesses an encoding: chardet finds multi-byte ones, and a score for plausible words finds single-byte ones in short texts.
 import { analyse } from 'chardet';
 
-/** Multi-byte encodings that are accepted from this confidence of chardet on (0 to 100). */
+/** Multi-byte encodings that are accepted if the confidence of chardet is at least MULTI_BYTE_CONFIDENCE (0 to 100). */
 const MULTI_BYTE = new Set(['shift_jis', 'euc-jp', 'euc-kr', 'big5', 'gb18030', 'iso-2022-jp']);
 const MULTI_BYTE_CONFIDENCE = 50;
 /** Encodings that chardet recognizes well, mapped to the variant that the web uses. */

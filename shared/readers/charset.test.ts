@@ -20,7 +20,7 @@ const cases: [
   ['UTF-16LE with a byte order mark', iconv.encode(NORWEGIAN, 'utf-16le', { addBOM: true }), {}, NORWEGIAN, 'utf-16le'],
   ['UTF-16BE without a byte order mark', iconv.encode(NORWEGIAN, 'utf-16be'), {}, NORWEGIAN, 'utf-16be'],
   [
-    'by a byte order mark before a wrong label',
+    'by a byte order mark, which has priority over a wrong label',
     iconv.encode('é', 'utf8', { addBOM: true }),
     { charset: 'latin1' },
     'é',

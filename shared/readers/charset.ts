@@ -15,7 +15,7 @@ interface DecodedText {
   charset: string;
 }
 
-/** Bytes in which to look for a `<meta>` declaration. The HTML Standard (13.2.3.2) looks at 1024, but many pages have it later. */
+/** Bytes in which to look for a `<meta>` declaration. The HTML Standard (13.2.3.2) names 1024, but many pages have the declaration later. */
 const PRESCAN_BYTES = 4096;
 /** Bytes that are used to guess an encoding. */
 const SAMPLE_BYTES = 64 * 1024;

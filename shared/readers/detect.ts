@@ -65,7 +65,7 @@ const BARE_BIFF: readonly number[][] = [
 ];
 /** Offset of the text of the `mimetype` entry, which is the first entry and not compressed (ODF 1.3 part 2, 3.3; EPUB OCF 3.3, 4.3). */
 const MIMETYPE_OFFSET = 38;
-/** A PDF header may come after other bytes, within this many (ISO 32000-1, annex H.3.4.1). */
+/** A PDF header may come after other bytes, but within the first 1024 (ISO 32000-1, annex H.3.4.1). */
 const PDF_HEADER_WITHIN = 1024;
 const OFFICE_XML =
   /<\?mso-application\b|urn:schemas-microsoft-com:office:spreadsheet|schemas\.microsoft\.com\/office\/(?:word\/2003\/wordml|2006\/xmlPackage)/;
@@ -94,7 +94,7 @@ function sniffZip(head: Uint8Array): SniffedContent {
   const text = ascii(head, 0, head.length);
   if (text.startsWith('mimetype', 30)) {
     const mime = /^[\w.+/-]{1,100}/.exec(text.slice(MIMETYPE_OFFSET, MIMETYPE_OFFSET + 100))?.[0] ?? '';
-    // The next local header follows the text immediately. A template has the same format with a longer type.
+    // The next local header follows the text immediately. The type of a template starts with the type of its format, but is longer.
     const known = [
       'application/vnd.oasis.opendocument.text',
       'application/vnd.oasis.opendocument.spreadsheet',

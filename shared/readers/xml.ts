@@ -27,7 +27,7 @@ export function localName(name: string): string {
 /**
  * Streams XML to handlers. Each `open` has a `close`. Decodes the five predefined entities (XML 1.0, 4.6) and character
  * references. Reads as much as possible of XML that is not well-formed.
- * @throws ParseError DOCUMENT_TOO_COMPLEX past `DOCUMENT_LIMITS.xmlDepth`, or if entities are declared
+ * @throws ParseError DOCUMENT_TOO_COMPLEX above `DOCUMENT_LIMITS.xmlDepth`, or if entities are declared
  */
 export function readXml(xml: string, events: XmlEvents): void {
   let depth = 0;

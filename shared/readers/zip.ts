@@ -59,7 +59,7 @@ export class ZipContainer {
 
   /**
    * The inflated bytes of one entry.
-   * @throws ParseError DOCUMENT_CORRUPT if it is missing or damaged, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_COMPLEX past a limit
+   * @throws ParseError DOCUMENT_CORRUPT if it is missing or damaged, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_COMPLEX above a limit
    */
   read(name: string): Uint8Array {
     const entry = this.#find(name);
@@ -72,9 +72,9 @@ export class ZipContainer {
       DOCUMENT_LIMITS.zipTotalBytes - (entry.counted ? 0 : this.#inflated),
       Math.max(DOCUMENT_LIMITS.zipRatioFloorBytes, stored.length * DOCUMENT_LIMITS.zipRatio),
     );
-    if (limit <= 0) throw tooComplex('its parts together inflate past the limit');
+    if (limit <= 0) throw tooComplex('its parts together inflate to more than the limit');
     const content = entry.method === STORED ? stored : inflate(stored, limit);
-    if (content.length > limit) throw tooComplex('its parts inflate past the limit');
+    if (content.length > limit) throw tooComplex('its parts inflate to more than the limit');
     if (!entry.counted) this.#inflated += content.length;
     entry.counted = true;
     return content;

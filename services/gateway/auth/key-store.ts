@@ -1,4 +1,4 @@
-// Defines the storage that `npm run keys` changes, and implements it for the keys file; secret-store.ts has the Secrets.
+// Defines the storage that `npm run keys` changes, and implements it for the keys file; secret-store.ts implements it for Secrets.
 import type { Config } from '#shared/runtime/config.ts';
 import { changeKeyFile, readKeyFile } from './key-file.ts';
 import { hashToken, type Key } from './keys.ts';

@@ -84,7 +84,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Resolves when the request holds a slot. Gives up its queue position if it fails. */
+  /** Resolves when the request holds a slot. Releases its queue position if it fails. */
   async #waitInQueue(key: TeamKey, request: SlotRequest, start: number): Promise<void> {
     const { team } = key;
     let claimedAt = start;

@@ -18,7 +18,7 @@ export function parseCost(parse: { pdfPages: number | undefined; json: boolean }
 
 interface Account {
   used: number;
-  /** One credit for each running request: request id to the epoch milliseconds after which the hold is void. */
+  /** One held credit for each running request. Maps the request id to the epoch milliseconds after which the hold is void. */
   holds: Record<string, number>;
 }
 

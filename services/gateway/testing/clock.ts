@@ -11,7 +11,7 @@ const STEP_MS = 50;
 // A fake clock replaces the global functions, so keep the real ones.
 const realSetTimeout = globalThis.setTimeout;
 
-/** Resolves when the condition holds. The give-up time only ends a test that would never finish. */
+/** Resolves when the condition is true. GIVE_UP_MS only ends a test that would never finish. */
 export async function until(condition: () => boolean | Promise<boolean>, what = String(condition)): Promise<void> {
   const start = performance.now();
   while (!(await condition())) {

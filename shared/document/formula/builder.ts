@@ -74,7 +74,7 @@ export function number(text: string): Atom[] {
 }
 
 /**
- * A name in upright letters: a function that LaTeX knows, else `\mathrm{...}`.
+ * A name in upright letters: the command of a LaTeX function, such as `\sin`, or `\mathrm{...}` for any other name.
  * @param applied whether the source marks the name as a function. It becomes `\operatorname{...}`, which adds a space.
  */
 export function name(text: string, applied = false): Atom[] {
