@@ -38,6 +38,8 @@ test('readConfig removes the trailing slash of LLM_BASE_URL', () => {
 
 test('conversionEnvironment passes only the variables of the service', () => {
   const env = { PATH: '/bin', API_KEY: 'k', NATS_URL: 'nats://u:p@h', LLM_API_KEY: 'l', OCR_LANGUAGES: 'deu' };
+  const cache = { NODE_COMPILE_CACHE: '/var/cache/node' };
+  assert.deepEqual(conversionEnvironment('csv', cache), cache);
   assert.deepEqual(conversionEnvironment('pdf', env), { PATH: '/bin', OCR_LANGUAGES: 'deu' });
   assert.deepEqual(conversionEnvironment('enrich', env), { PATH: '/bin', LLM_API_KEY: 'l' });
   assert.deepEqual(conversionEnvironment('html', env), { PATH: '/bin' });
