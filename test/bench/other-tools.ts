@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from '../harness/nats-server.ts';
+import { freePort } from '../harness/ports.ts';
 import type { Input } from './inputs.ts';
 import { cpuMsOf, type Subject } from './subject.ts';
 

@@ -2,13 +2,13 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SERVICE_NAMES, type ServiceName } from '#shared/contract/services.ts';
 import { startNatsServer } from './nats-server.ts';
+import { freePort } from './ports.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -79,18 +79,8 @@ export interface Product {
   createKey(...flags: string[]): Promise<string>;
   /** Revokes through the product's own command; does not wait. */
   revokeKey(key: string): Promise<void>;
-  /** SIGTERM to the edge, then to every worker, SIGKILL after 30 s; removes everything that the start made. Fine to call twice. */
+  /** SIGTERM to the edge, then to every worker, SIGKILL after five minutes; removes everything that the start made. Fine to call twice. */
   stop(): Promise<Exit[]>;
-}
-
-/** A TCP port of 127.0.0.1 that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 const groups = new Set<number>();

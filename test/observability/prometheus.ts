@@ -5,7 +5,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort } from '../harness/product.ts';
+import { freePort } from '../harness/ports.ts';
 import { ruleFiles, ruleTests } from './chart-queries.ts';
 
 const run = promisify(execFile);

@@ -6,7 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, successData } from '../harness/client.ts';
 import { csv, imagePdf } from '../harness/documents.ts';
-import { freePort, type Product, skipReason, startProduct, TRANSPORTS } from '../harness/product.ts';
+import { freePort } from '../harness/ports.ts';
+import { type Product, skipReason, startProduct, TRANSPORTS } from '../harness/product.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
 
 const CLIENT_SPAN = '00f067aa0ba902b7';

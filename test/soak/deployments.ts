@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connectNats } from '#shared/bus/nats.ts';
 import type { LoadTarget } from '../chaos/load.ts';
 import { Mesh } from '../chaos/mesh.ts';
-import { freePort } from '../harness/nats-server.ts';
+import { freePort } from '../harness/ports.ts';
 import { startProduct } from '../harness/product.ts';
 import { filesBelow, processesWithFolder } from './processes.ts';
 
