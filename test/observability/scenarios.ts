@@ -11,7 +11,8 @@ import { Tally } from '../chaos/load.ts';
 import type { Mesh } from '../chaos/mesh.ts';
 import { PHASES, waitForBusyWorker } from '../chaos/phases.ts';
 import { type Answer, type ParseRequest, parse, send } from '../harness/client.ts';
-import { csv, imagePdf } from '../harness/documents.ts';
+import { repeatedScan } from '../harness/documents/scans.ts';
+import { csv } from '../harness/documents.ts';
 
 const run = promisify(execFile);
 const KEYS = fileURLToPath(new URL('../../services/keys.ts', import.meta.url));
@@ -117,8 +118,7 @@ async function cancelRequests(context: ScenarioContext): Promise<void> {
 
 /** Sends a scan with more pages than OCR slots, so that pages wait in the queue. */
 async function fillOcrQueue(context: ScenarioContext): Promise<void> {
-  const png = await readFile(new URL('../../fixtures/pdf/scanned-page.png', import.meta.url));
-  const file = await imagePdf(Array.from({ length: 6 }, () => png));
+  const file = await repeatedScan(6);
   await expectStatus(context, 200, { file, fileName: 'scan.pdf', options: { timeout: 120_000 } });
 }
 

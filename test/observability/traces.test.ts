@@ -1,11 +1,11 @@
 // Tests that a trace covers a request from the client to each OCR page, and that requests work without tracing and without a collector.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, successData } from '../harness/client.ts';
-import { csv, imagePdf } from '../harness/documents.ts';
+import { repeatedScan } from '../harness/documents/scans.ts';
+import { csv } from '../harness/documents.ts';
 import { freePort } from '../harness/ports.ts';
 import { type Product, skipReason, startProduct, TRANSPORTS } from '../harness/product.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
@@ -59,10 +59,9 @@ for (const transport of TRANSPORTS)
     });
 
     test('one trace has the spans of the client, of every service and of each OCR page', async () => {
-      const png = await readFile(new URL('../../fixtures/pdf/scanned-page.png', import.meta.url));
       const traceId = traceOf('a');
       const answer = await parse(product, {
-        file: await imagePdf([png, png]),
+        file: await repeatedScan(2),
         fileName: 'secret-heron-report.pdf',
         options: { redactPII: { mode: 'fast' }, zeroDataRetention: false },
         headers: { ...traceparent(traceId), 'x-request-id': 'traced-request' },

@@ -1,4 +1,6 @@
 // Scans of any length whose every word is known: text drawn, rendered as a scanner would see it, noised, and kept as pictures alone.
+import { readFile } from 'node:fs/promises';
+import { deflateSync } from 'node:zlib';
 import { PDFDocument, PDFName, StandardFonts } from 'pdf-lib';
 import { openPageSource } from '#services/pdf/source/open-page-source.ts';
 
@@ -43,20 +45,41 @@ function linesOf(page: number, count: number): string[] {
   return [`Harbour log sheet ${number}`, ...Array.from({ length: count - 1 }, line)];
 }
 
-/** The grey pixels in 16 shades, two a byte, with the grain of a scanner. */
+const GRAIN_COUNT = 1 << 16;
+let grains: Float32Array | undefined;
+
+/** The grain of a scanner, in grey levels: computed once, because three random numbers a pixel cost more than to render the page. */
+function scannerGrain(): Float32Array {
+  const random = seeded(1);
+  grains ??= Float32Array.from({ length: GRAIN_COUNT }, () => (random() + random() + random() - 1.5) * 28);
+  return grains;
+}
+
+/** The grey pixels in 16 shades, two per byte, with the grain of a scanner. Each seed shifts the grain. */
 function scanned(pixels: Uint8Array, width: number, height: number, seed: number): Uint8Array {
-  const random = seeded(seed);
+  const grain = scannerGrain();
+  let next = Math.floor(seeded(seed)() * GRAIN_COUNT);
   const stride = (width + 1) >> 1;
   const packed = new Uint8Array(stride * height);
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++) {
-      const grain = (random() + random() + random() - 1.5) * 28;
+      next = (next + 1) % GRAIN_COUNT;
       const paper = 16 + ((pixels[y * width + x] ?? 255) * 224) / 255;
-      const shade = Math.max(0, Math.min(15, Math.round((paper + grain) / 16)));
+      const shade = Math.max(0, Math.min(15, Math.round((paper + (grain[next] ?? 0)) / 16)));
       const at = y * stride + (x >> 1);
       packed[at] = (packed[at] ?? 0) | (x % 2 === 0 ? shade << 4 : shade);
     }
   return packed;
+}
+
+const REPORT_SCAN = new URL('../../../fixtures/pdf/scanned-harbour-report.pdf', import.meta.url);
+
+/** The committed scan of one page, `count` times in one PDF. Its picture is copied as it is stored: pdf-lib takes 0.3 s to embed a page as PNG. */
+export async function repeatedScan(count: number): Promise<Uint8Array> {
+  const source = await PDFDocument.load(await readFile(REPORT_SCAN));
+  const scan = await PDFDocument.create();
+  for (const page of await scan.copyPages(source, new Array<number>(count).fill(0))) scan.addPage(page);
+  return scan.save();
 }
 
 /** A PDF of `count` scanned A4 pages without a letter of text in it. */
@@ -83,7 +106,9 @@ export async function scanOf(
   try {
     for (let index = 0; index < texts.length; index++) {
       const { width, height, pixels } = await source.renderGrey(index, dpi);
-      const image = scan.context.flateStream(scanned(pixels, width, height, index + 1), {
+      // zlib, because the JavaScript deflate of pdf-lib costs several times as much.
+      const image = scan.context.stream(deflateSync(scanned(pixels, width, height, index + 1), { level: 1 }), {
+        Filter: 'FlateDecode',
         Type: 'XObject',
         Subtype: 'Image',
         Width: width,
