@@ -2,21 +2,24 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { after, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { convertWithOptions } from 'libreoffice-convert';
 import { closeLibreOffice } from '#services/office/libreoffice/soffice.ts';
 import { notedPptx } from '#test/harness/documents.ts';
 import { markdownToHtml, outlineOf, wordsOf } from './html-comparison.ts';
+import { type LibreOfficeListener, startLibreOfficeListener } from './libreoffice-listener.ts';
 import { officeMarkdown } from './office-markdown.ts';
 import { randomDocx } from './random-docx.ts';
 
-/** Paths that libreoffice-convert tries on Linux. */
-const INSTALLED = ['/usr/bin/libreoffice', '/usr/bin/soffice', '/opt/libreoffice/program/soffice'].some(existsSync);
-const skip = INSTALLED || process.env.CI ? false : 'LibreOffice is not installed';
+/** The installed program, where libreoffice-convert looks for it on Linux. */
+const SOFFICE = ['/usr/bin/libreoffice', '/usr/bin/soffice', '/opt/libreoffice/program/soffice'].find(existsSync);
+const skip = SOFFICE !== undefined || process.env.CI ? false : 'LibreOffice is not installed';
 
-const convertWithLibreOffice = (bytes: Buffer, fileName: string, to: string) =>
+const convertWithLibreOffice = (program: string, bytes: Buffer, fileName: string, to: string) =>
   new Promise<Buffer>((resolve, reject) =>
-    convertWithOptions(bytes, to, undefined, { fileName }, (error, data) => (error ? reject(error) : resolve(data))),
+    convertWithOptions(bytes, to, undefined, { fileName, sofficeBinaryPaths: [program] }, (error, data) =>
+      error ? reject(error) : resolve(data),
+    ),
   );
 
 const fixture = (path: string) => () => readFile(new URL(`../../fixtures/${path}`, import.meta.url));
@@ -60,11 +63,19 @@ const CONVERSIONS: readonly Conversion[] = [
 ];
 
 describe('documents that LibreOffice converts', { skip }, () => {
-  after(closeLibreOffice);
+  let listener: LibreOfficeListener | undefined;
+  before(async () => {
+    assert.ok(SOFFICE, 'LibreOffice is installed');
+    listener = await startLibreOfficeListener(SOFFICE);
+  });
+  after(async () => {
+    await listener?.close();
+    await closeLibreOffice();
+  });
   for (const { name, fileName, bytes, to, replacement } of CONVERSIONS)
     test(`${name} has the same words and outline after a conversion to ${to}`, async () => {
       const file = await bytes();
-      const converted = await convertWithLibreOffice(file, fileName, to);
+      const converted = await convertWithLibreOffice(listener?.program ?? '', file, fileName, to);
       const markdowns = [await officeMarkdown(converted, `converted.${to}`), await officeMarkdown(file, fileName)];
       const [after = '', before = ''] = markdowns.map((text) =>
         markdownToHtml(replacement ? text.replace(replacement[0], replacement[1]) : text),
