@@ -60,7 +60,7 @@ export async function productSubject(
           file: bytes,
           fileName: name,
           options: { timeout: 300_000, ...options },
-          patienceMs: 310_000,
+          clientTimeoutMs: 310_000,
         })
       ).status === 200,
     cpuMs: () => cpuMsOf([...product.pids.values(), ...(nats ? [nats.pid] : [])]),

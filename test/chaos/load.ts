@@ -66,7 +66,7 @@ export async function sendAndCheck(
         file: request.file,
         fileName: request.fileName,
         options: { ...request.options, timeout: timeoutMs },
-        patienceMs: timeoutMs + GRACE_MS + HANG_MS,
+        clientTimeoutMs: timeoutMs + GRACE_MS + HANG_MS,
       },
     );
     const tookMs = took();

@@ -54,7 +54,7 @@ for (const transport of TRANSPORTS)
     });
 
     const declare = (cases: readonly ContractCase[]) => {
-      for (const one of cases) test(one.name, { timeout: 240_000 }, (context) => one.run(product, context));
+      for (const one of cases) test(one.name, (context) => one.run(product, context));
     };
     describe('cases that run first', () => declare(chosen.filter((one) => one.alone === 'first')));
     describe('cases that run in parallel', { concurrency: 6 }, () => declare(chosen.filter((one) => !one.alone)));

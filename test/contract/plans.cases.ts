@@ -127,7 +127,7 @@ export const cases: ContractCase[] = [
             file,
             fileName: 'scan.pdf',
             key,
-            options: { timeout: 60_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
+            options: { parsers: [{ type: 'pdf', mode: 'ocr' }] },
           }),
         ),
       );
@@ -150,7 +150,7 @@ export const cases: ContractCase[] = [
             file,
             fileName: 'scan.pdf',
             key,
-            options: { timeout: 60_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
+            options: { parsers: [{ type: 'pdf', mode: 'ocr' }] },
           }),
         ),
       );

@@ -30,9 +30,9 @@ const pythonWithSdk = (() => {
         await access(finished);
       } catch {
         await mkdir(folder, { recursive: true });
-        await run('python3', ['-m', 'venv', folder], { timeout: 60_000 });
+        await run('python3', ['-m', 'venv', folder], { timeout: 600_000 });
         await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', PYTHON_SDK], {
-          timeout: 180_000,
+          timeout: 600_000,
         });
         await mkdir(finished);
       }
@@ -49,7 +49,7 @@ from firecrawl.v2.types import ParseOptions
 url, key, path = sys.argv[1:4]
 client = Firecrawl(api_key=key, api_url=url)
 plain = client.parse(open(path, "rb").read(), filename="boats.csv")
-tuned = client.parse(path, options=ParseOptions(formats=["markdown", "html"], only_main_content=True, timeout=60000))
+tuned = client.parse(path, options=ParseOptions(formats=["markdown", "html"], only_main_content=True, timeout=300000))
 try:
     client.parse(b"words", filename="notes.txt")
     refused = "no"
@@ -80,7 +80,7 @@ export const cases: ContractCase[] = [
         {
           formats: ['markdown', 'html', 'links'],
           parsers: [{ type: 'pdf', mode: 'auto', pages: true, blocks: true }],
-          timeout: 60_000,
+          timeout: 300_000,
           redactPII: true,
           onlyMainContent: true,
         },
@@ -131,7 +131,7 @@ export const cases: ContractCase[] = [
         const { stdout } = await run(
           python,
           ['-c', PYTHON_PROGRAM, product.url, product.key, join(folder, 'boats.csv')],
-          { timeout: 60_000 },
+          { timeout: 600_000 },
         );
         const { plain, tuned, refused } = JSON.parse(stdout);
         assert.match(plain, /seventeen herons/);

@@ -52,7 +52,7 @@ async function send(target: Target, path: string): Promise<Answer> {
   const scan = SCAN_EXTENSIONS.includes(extension);
   const file = scan ? await wrapScan(bytes, extension) : bytes;
   const fileName = scan ? `${basename(path, extname(path))}.pdf` : basename(path);
-  const request = { file, fileName, options: { timeout: TIMEOUT_MS }, patienceMs: CLIENT_TIMEOUT_MS };
+  const request = { file, fileName, options: { timeout: TIMEOUT_MS }, clientTimeoutMs: CLIENT_TIMEOUT_MS };
   for (let attempt = 1; ; attempt++) {
     const answer = await parse(target, request);
     if (answer.status !== 429 || attempt === MAX_ATTEMPTS_ON_429) return answer;

@@ -24,7 +24,7 @@ describe('the gateway alone', { skip: skipReason('nats') }, () => {
           file: bytes,
           fileName,
           options: { timeout },
-          patienceMs: timeout + 10_000,
+          clientTimeoutMs: timeout + 10_000,
         });
         const elapsed = performance.now() - started;
         assert.ok(answer.status === 503 || answer.status === 504, `${answer.status}: ${answer.text}`);

@@ -40,7 +40,7 @@ describe('languages of OCR', () => {
   test('a language that no system has is read from the folder that is named', async () => {
     product = await start('harbourish');
     const scan = await scannedLog(1, { lines: 6, dpi: 150 });
-    const answer = await parse(product, { file: scan.bytes, fileName: 'log.pdf', options: { timeout: 120_000 } });
+    const answer = await parse(product, { file: scan.bytes, fileName: 'log.pdf' });
     const { markdown = '' } = successData(answer);
     assert.ok(wordsFound(scan.pages[0] ?? '', markdown) >= 0.95, markdown);
   });

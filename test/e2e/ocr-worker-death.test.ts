@@ -5,17 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Mesh } from '../chaos/mesh.ts';
 import { parse, successData } from '../harness/client.ts';
 import { scannedLog, wordsFound } from '../harness/documents/scans.ts';
+import { ocrPagesDone, ocrPagesInWork } from '../harness/metrics.ts';
 import { skipReason } from '../harness/product.ts';
 
 const PAGES = 8;
-
-/** A number of an OCR worker's own metrics; 0 where it has not counted yet. */
-async function metric(opsUrl: string, name: string): Promise<number> {
-  const text = await (await fetch(`${opsUrl}/metrics`, { headers: { connection: 'close' } })).text();
-  return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
-}
-const atWork = (opsUrl: string) => metric(opsUrl, 'parsemesh_jobs_in_flight\\{queue="ocr"\\}');
-const done = (opsUrl: string) => metric(opsUrl, 'parsemesh_jobs_total\\{queue="ocr",outcome="OK"\\}');
 
 describe('the death of an OCR worker', { skip: skipReason('nats') }, () => {
   let mesh: Mesh;
@@ -30,11 +23,8 @@ describe('the death of an OCR worker', { skip: skipReason('nats') }, () => {
     const gateway = mesh.running('gateway')[0]?.product;
     const [victim, survivor] = mesh.running('ocr');
     assert.ok(gateway && victim && survivor);
-    const options = { timeout: 120_000, parsers: [{ type: 'pdf', pages: true, blocks: true }] };
-    const answer = parse(
-      { url: gateway.url, key: mesh.key },
-      { file: scan.bytes, fileName: 'log.pdf', options, patienceMs: 130_000 },
-    );
+    const options = { parsers: [{ type: 'pdf', pages: true, blocks: true }] };
+    const answer = parse({ url: gateway.url, key: mesh.key }, { file: scan.bytes, fileName: 'log.pdf', options });
     let answered = false;
     const settled = () => {
       answered = true;
@@ -43,10 +33,10 @@ describe('the death of an OCR worker', { skip: skipReason('nats') }, () => {
     const { opsUrl } = victim.product;
     // Inside its second page: the first proves that it answers.
     let read = 0;
-    while (read < 1 || (await atWork(opsUrl)) < 1) {
+    while (read < 1 || (await ocrPagesInWork(opsUrl)) < 1) {
       assert.ok(!answered, 'the worker that is to die was never seen inside its second page');
       await pause(5);
-      read = await done(opsUrl);
+      read = await ocrPagesDone(opsUrl);
     }
     await mesh.kill(victim.member);
 
@@ -62,6 +52,6 @@ describe('the death of an OCR worker', { skip: skipReason('nats') }, () => {
       assert.ok(wordsFound(truth, page.markdown) >= 0.95, `page ${index + 1} reads ${page.markdown}`);
     }
     // Between the look and the kill it may have ended one more.
-    assert.ok((await done(survivor.product.opsUrl)) >= PAGES - read - 1, 'the other worker took over');
+    assert.ok((await ocrPagesDone(survivor.product.opsUrl)) >= PAGES - read - 1, 'the other worker took over');
   });
 });

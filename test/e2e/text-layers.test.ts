@@ -12,10 +12,8 @@ describe('mode auto, page by page', () => {
   let product: Product;
   let auto: Data;
   const ask = async (mode: string): Promise<Data> => {
-    const options = { timeout: 240_000, parsers: [{ type: 'pdf', mode, blocks: true, pages: true }] };
-    return successData(
-      await parse(product, { file: await textLayers(), fileName: 'layers.pdf', options, patienceMs: 250_000 }),
-    );
+    const options = { parsers: [{ type: 'pdf', mode, blocks: true, pages: true }] };
+    return successData(await parse(product, { file: await textLayers(), fileName: 'layers.pdf', options }));
   };
   before(async () => {
     product = await startProduct({ transport: 'memory' });

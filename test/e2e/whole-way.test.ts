@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { EXTENSIONS } from '#shared/contract/formats.ts';
 import { type Answer, errorBody, parse, send, successData } from '../harness/client.ts';
-import { csv, imagePdf, pdf, sample, WORDS } from '../harness/documents.ts';
+import { repeatedScan } from '../harness/documents/scans.ts';
+import { csv, pdf, sample, WORDS } from '../harness/documents.ts';
+import { ocrPagesDone, ocrPagesInWork } from '../harness/metrics.ts';
 import { type Product, skipReason, startProduct, TRANSPORTS, type TransportName } from '../harness/product.ts';
 import { ANSWERS, type ModelServer, startModelServer } from './model-server.ts';
 
@@ -25,13 +27,10 @@ const SCHEMA = {
 };
 const scan = () => readFile(new URL('../../fixtures/pdf/scanned-harbour-report.pdf', import.meta.url));
 const SMALL = { file: csv(), fileName: 'boats.csv' };
+const OCR = { parsers: [{ type: 'pdf', mode: 'ocr' }] };
+/** Pages of a scan that takes minutes to read. */
+const LONG_PAGES = 400;
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
-/** A PDF of many image pages, more work than any deadline here allows. */
-async function longScan(pages: number): Promise<Uint8Array> {
-  const png = await readFile(new URL('../../fixtures/pdf/scanned-page.png', import.meta.url));
-  return imagePdf(Array.from({ length: pages }, () => png));
-}
 
 /** Waits until the work behind `running` holds the one place of its key. @throws Error where it ends before */
 async function untilBusy(product: Product, key: string, running: Promise<Answer>): Promise<void> {
@@ -75,6 +74,20 @@ for (const transport of TRANSPORTS)
       await model?.stop();
     });
 
+    /** Counters of the process that runs OCR; `pagesRead` counts from now on. */
+    const ocrCounters = async () => {
+      const opsUrl = product.opsUrls.get(transport === 'nats' ? 'ocr' : 'start') ?? '';
+      const before = await ocrPagesDone(opsUrl);
+      return {
+        opsUrl,
+        pagesInWork: () => ocrPagesInWork(opsUrl),
+        pagesRead: async () => (await ocrPagesDone(opsUrl)) - before,
+      };
+    };
+    const untilIdle = async (opsUrl: string) => {
+      while ((await ocrPagesInWork(opsUrl)) > 0) await pause(20);
+    };
+
     describe('every kind', { concurrency: 4 }, () => {
       for (const extension of EXTENSIONS)
         test(`${extension} to markdown, html, rawHtml, links and images`, async () => {
@@ -82,7 +95,7 @@ for (const transport of TRANSPORTS)
           const answer = await parse(product, {
             file: bytes,
             fileName,
-            options: { formats: ['markdown', 'html', 'rawHtml', 'links', 'images'], timeout: 60_000 },
+            options: { formats: ['markdown', 'html', 'rawHtml', 'links', 'images'] },
           });
           const data = successData(answer);
           for (const words of WORDS)
@@ -97,7 +110,7 @@ for (const transport of TRANSPORTS)
       const answer = await parse(product, {
         file: await scan(),
         fileName: 'scan.pdf',
-        options: { timeout: 60_000, parsers: [{ type: 'pdf', pages: true, blocks: true }] },
+        options: { parsers: [{ type: 'pdf', pages: true, blocks: true }] },
       });
       const data = successData(answer);
       for (const words of WORDS) assert.ok(data.markdown?.includes(words), data.markdown);
@@ -122,7 +135,6 @@ for (const transport of TRANSPORTS)
           formats: ['markdown', 'html', 'summary'],
           redactPII: { entities: ['EMAIL'] },
           parsers: [{ type: 'pdf', pages: true, blocks: true, pageMarkers: true }],
-          timeout: 60_000,
         },
       });
       const data = successData(answer);
@@ -140,7 +152,7 @@ for (const transport of TRANSPORTS)
     test('json by a schema through the model; 4 credits more', async () => {
       const answer = await parse(product, {
         ...SMALL,
-        options: { formats: ['markdown', { type: 'json', prompt: 'List the boats', schema: SCHEMA }], timeout: 60_000 },
+        options: { formats: ['markdown', { type: 'json', prompt: 'List the boats', schema: SCHEMA }] },
       });
       const data = successData(answer);
       assert.deepEqual(data.json, ANSWERS.boats);
@@ -152,7 +164,7 @@ for (const transport of TRANSPORTS)
       const data = successData(
         await parse(product, {
           ...SMALL,
-          options: { formats: [{ type: 'json', prompt: 'List the boats' }], timeout: 60_000 },
+          options: { formats: [{ type: 'json', prompt: 'List the boats' }] },
         }),
       );
       assert.deepEqual(data.json, ANSWERS.boats);
@@ -165,7 +177,6 @@ for (const transport of TRANSPORTS)
           ...SMALL,
           options: {
             formats: [{ type: 'json', prompt: `List the boats ${ANSWERS.repair}`, schema: SCHEMA }],
-            timeout: 60_000,
           },
         }),
       );
@@ -176,7 +187,7 @@ for (const transport of TRANSPORTS)
       errorBody(
         await parse(product, {
           ...SMALL,
-          options: { formats: [{ type: 'json', prompt: ANSWERS.nonsense, schema: SCHEMA }], timeout: 60_000 },
+          options: { formats: [{ type: 'json', prompt: ANSWERS.nonsense, schema: SCHEMA }] },
         }),
         422,
         'EXTRACTION_FAILED',
@@ -186,7 +197,7 @@ for (const transport of TRANSPORTS)
     for (const schema of [{ type: 'nothing' }, { $ref: '#/missing' }])
       test(`a schema that cannot be used: 422 (${JSON.stringify(schema)})`, async () => {
         errorBody(
-          await parse(product, { ...SMALL, options: { formats: [{ type: 'json', schema }], timeout: 60_000 } }),
+          await parse(product, { ...SMALL, options: { formats: [{ type: 'json', schema }] } }),
           422,
           'SCHEMA_INVALID',
         );
@@ -196,7 +207,7 @@ for (const transport of TRANSPORTS)
       errorBody(
         await parse(product, {
           ...SMALL,
-          options: { formats: [{ type: 'json', prompt: ANSWERS.fault }], timeout: 60_000 },
+          options: { formats: [{ type: 'json', prompt: ANSWERS.fault }] },
         }),
         502,
         'BAD_GATEWAY',
@@ -204,72 +215,61 @@ for (const transport of TRANSPORTS)
     });
 
     test('summary by the model has no warning about a missing one', async () => {
-      const data = successData(await parse(product, { ...SMALL, options: { formats: ['summary'], timeout: 60_000 } }));
+      const data = successData(await parse(product, { ...SMALL, options: { formats: ['summary'] } }));
       assert.equal(data.summary, ANSWERS.summary);
       assert.equal(data.warning ?? null, null);
     });
 
-    test('a client that goes away frees its place and stops the work', async () => {
+    test('a client that leaves frees its slot, and the work on its document stops', async () => {
       const key = await product.createKey('--concurrency', '1', '--queue', '0');
       const leaving = new AbortController();
-      const file = await longScan(60);
-      const first = parse(product, {
-        file,
-        fileName: 'long.pdf',
-        key,
-        options: { timeout: 300_000 },
-        signal: leaving.signal,
-      });
+      const { pagesInWork, pagesRead, opsUrl } = await ocrCounters();
+      const file = await repeatedScan(LONG_PAGES);
+      const first = parse(product, { file, fileName: 'long.pdf', key, signal: leaving.signal });
       first.catch(() => undefined);
       await untilBusy(product, key, first);
-      await pause(1_000);
+      while ((await pagesInWork()) === 0) await pause(20);
       leaving.abort();
       await assert.rejects(first);
-      // Were the pages of the first still read, this one could not be through in its time.
-      const second = async () =>
-        parse(product, {
-          file: await scan(),
-          fileName: 'scan.pdf',
-          key,
-          options: { timeout: 15_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
-        });
-      let answer = await second();
-      for (let attempt = 0; attempt < 20 && answer.status === 429; attempt++) {
-        await pause(250);
-        answer = await second();
+      const second = { file: await scan(), fileName: 'scan.pdf', key, options: OCR };
+      let answer = await parse(product, second);
+      // The slot becomes free when the gateway sees that the connection is closed.
+      while (answer.status === 429) {
+        await pause(50);
+        answer = await parse(product, second);
       }
       assert.match(successData(answer).markdown ?? '', /herons/);
+      await untilIdle(opsUrl);
+      assert.ok((await pagesRead()) < LONG_PAGES, 'most pages of the first document are never read');
     });
 
     test('a deadline stops the work too', async () => {
-      const file = await longScan(60);
+      const { pagesRead, opsUrl } = await ocrCounters();
+      const file = await repeatedScan(LONG_PAGES);
       errorBody(
-        await parse(product, { file, fileName: 'long.pdf', options: { timeout: 1_500 } }),
+        await parse(product, { file, fileName: 'long.pdf', options: { timeout: 1_000 } }),
         408,
         'REQUEST_TIMEOUT',
       );
-      const answer = await parse(product, {
-        file: await scan(),
-        fileName: 'scan.pdf',
-        options: { timeout: 15_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
-      });
+      const answer = await parse(product, { file: await scan(), fileName: 'scan.pdf', options: OCR });
       assert.match(successData(answer).markdown ?? '', /herons/);
+      await untilIdle(opsUrl);
+      assert.ok((await pagesRead()) < LONG_PAGES, 'most pages of the first document are never read');
     });
 
-    test('SIGTERM drains: what runs is answered, new work is not taken, every process exits 0', async () => {
-      const file = await longScan(3);
+    test('SIGTERM: running work is answered, new work is refused, every process exits with 0', async () => {
+      const file = await repeatedScan(3);
       const key = await product.createKey('--concurrency', '1', '--queue', '0');
-      const running = parse(product, {
-        file,
-        fileName: 'long.pdf',
-        key,
-        options: { timeout: 60_000, parsers: [{ type: 'pdf', mode: 'ocr' }] },
-      });
+      const running = parse(product, { file, fileName: 'long.pdf', key, options: OCR });
       await untilBusy(product, key, running);
       const stopping = product.stop();
-      await pause(300);
-      const late = await send(product, { patienceMs: 5_000 }).catch(() => undefined);
-      assert.ok(late === undefined || late.status === 503, `new work is not taken: ${late?.status}`);
+      // It accepts requests until it has seen the signal: 400, because this one has no body.
+      let late = await send(product).catch(() => undefined);
+      while (late?.status === 400) {
+        await pause(20);
+        late = await send(product).catch(() => undefined);
+      }
+      assert.ok(late === undefined || late.status === 503, `new work is refused: ${late?.status}`);
       assert.match(successData(await running).markdown ?? '', /herons/);
       for (const { service, code, signal } of await stopping)
         assert.deepEqual([service, code, signal], [service, 0, null]);

@@ -44,7 +44,7 @@ async function sendCase(product: Product, one: Case): Promise<CaseResult> {
       file: one.bytes,
       fileName: one.fileName,
       options: one.options,
-      patienceMs: CLIENT_TIMEOUT_MS,
+      clientTimeoutMs: CLIENT_TIMEOUT_MS,
     });
   } catch (error) {
     return { fault: `no response: ${error instanceof Error ? error.message : String(error)}`, status: 0 };

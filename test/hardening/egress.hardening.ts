@@ -141,7 +141,7 @@ for (const { name, env, services } of SETUPS)
             formats: ['markdown', 'html', 'links', 'images'],
             removeBase64Images: false,
           };
-          const answer = await parse(product, { file, fileName, options, patienceMs: 150_000 });
+          const answer = await parse(product, { file, fileName, options, clientTimeoutMs: 150_000 });
           if (word === undefined) assert.ok([200, 400, 422].includes(answer.status), `${fileName}: ${answer.text}`);
           else
             assert.ok(

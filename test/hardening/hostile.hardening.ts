@@ -86,7 +86,7 @@ describe('hostile uploads', () => {
         file,
         fileName,
         options: { timeout: TIMEOUT_MS, ...options },
-        patienceMs: 120_000,
+        clientTimeoutMs: 120_000,
       });
       const elapsed = performance.now() - started;
       expectDocumented(answer);

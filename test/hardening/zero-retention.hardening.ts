@@ -168,7 +168,7 @@ for (const transport of TRANSPORTS)
         fileName,
         options: { timeout: 120_000, auditMetadata: { username: 'ann' }, zeroDataRetention, ...options },
         headers: { 'x-request-id': `request-${fileName.length}` },
-        patienceMs: 150_000,
+        clientTimeoutMs: 150_000,
       });
       if (!upload.valid) {
         assert.ok(

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { z } from 'zod';
+import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { errorResponseSchema, type ParseResponse, parseResponseSchema } from '#shared/contract/response.ts';
 import type { Product } from './product.ts';
 
@@ -31,15 +32,18 @@ export interface SendOptions {
   /** Undefined: the product's own key; null: no Authorization header. */
   key?: string | null;
   signal?: AbortSignal;
-  /** Milliseconds until the client gives up; a server that hangs fails its row instead of the suite. */
-  patienceMs?: number;
+  /** Milliseconds until the client gives up, so that a server that hangs fails one test and not the complete run. */
+  clientTimeoutMs?: number;
 }
 
 export interface ParseRequest {
   file: Uint8Array | string;
   fileName: string;
-  /** An object is sent as JSON, a string as it stands. */
-  options?: unknown;
+  /**
+   * An object is sent as JSON, with the longest timeout if it has none; a string is sent unchanged.
+   * Without options, that timeout alone is sent. To send no options part at all, use `sendParts`.
+   */
+  options?: string | object;
   /** Content type of the file part. */
   contentType?: string;
   /** Content type of the options part; none by default, as both public SDKs do. */
@@ -48,8 +52,12 @@ export interface ParseRequest {
   key?: string | null;
   headers?: Record<string, string | string[]>;
   signal?: AbortSignal;
-  patienceMs?: number;
+  clientTimeoutMs?: number;
 }
+
+/** The longest timeout that the API accepts. A slow machine must not decide whether a request succeeds. */
+export const LONGEST_TIMEOUT_MS = REQUEST_LIMITS.timeoutMaxMs;
+const CLIENT_TIMEOUT_MS = LONGEST_TIMEOUT_MS + 30_000;
 
 export const BOUNDARY = 'parsemesh-test-boundary-7f3a';
 
@@ -96,7 +104,7 @@ export function send(product: Pick<Product, 'url' | 'key'>, options: SendOptions
       headers: { ...(bytes ? { 'content-length': String(bytes.byteLength) } : {}), ...headers },
       agent: false,
       signal: AbortSignal.any([
-        AbortSignal.timeout(options.patienceMs ?? 60_000),
+        AbortSignal.timeout(options.clientTimeoutMs ?? CLIENT_TIMEOUT_MS),
         ...(options.signal ? [options.signal] : []),
       ]),
     });
@@ -136,26 +144,24 @@ export function send(product: Pick<Product, 'url' | 'key'>, options: SendOptions
   });
 }
 
-/** `POST /v2/parse` with one file, parts in the order of the public SDKs (options first) unless `fileFirst`. */
+/** `POST /v2/parse` with one file and options. The options come first, as in the public SDKs, unless `fileFirst` is set. */
 export function parse(product: Pick<Product, 'url' | 'key'>, request: ParseRequest): Promise<Answer> {
-  const file: Part = { name: 'file', body: request.file, fileName: request.fileName, contentType: request.contentType };
-  const options: Part[] =
-    request.options === undefined
-      ? []
-      : [
-          {
-            name: 'options',
-            body: typeof request.options === 'string' ? request.options : JSON.stringify(request.options),
-            contentType: request.optionsType,
-          },
-        ];
-  const { body, contentType } = multipart(request.fileFirst ? [file, ...options] : [...options, file]);
+  const { options = {}, optionsType, fileFirst } = request;
+  const text = typeof options === 'string' ? options : JSON.stringify({ timeout: LONGEST_TIMEOUT_MS, ...options });
+  const filePart: Part = {
+    name: 'file',
+    body: request.file,
+    fileName: request.fileName,
+    contentType: request.contentType,
+  };
+  const optionsPart: Part = { name: 'options', body: text, contentType: optionsType };
+  const { body, contentType } = multipart(fileFirst ? [filePart, optionsPart] : [optionsPart, filePart]);
   return send(product, {
     body,
     headers: { 'content-type': contentType, ...request.headers },
     key: request.key,
     signal: request.signal,
-    patienceMs: request.patienceMs,
+    clientTimeoutMs: request.clientTimeoutMs,
   });
 }
 

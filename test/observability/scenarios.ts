@@ -32,7 +32,7 @@ function gatewayOf({ mesh }: ScenarioContext): { url: string; key: string } {
 }
 
 const post = (context: ScenarioContext, request: ParseRequest): Promise<Answer> =>
-  parse(gatewayOf(context), { patienceMs: 90_000, ...request });
+  parse(gatewayOf(context), { clientTimeoutMs: 90_000, ...request });
 
 /** @throws Error for another status, because then the scenario did not change its counter */
 async function expectStatus(context: ScenarioContext, status: number, request: ParseRequest): Promise<void> {

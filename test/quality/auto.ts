@@ -32,7 +32,7 @@ export async function checkAutoPages(corpora: string, product: Pick<Product, 'ur
       onlyMainContent: false,
       parsers: [{ type: 'pdf', mode: 'auto', blocks: true }],
     };
-    const data = successData(await parse(product, { file, fileName: 'page.pdf', options, patienceMs: 250_000 }));
+    const data = successData(await parse(product, { file, fileName: 'page.pdf', options, clientTimeoutMs: 250_000 }));
     const found = data.blocks?.map(sourceOf) ?? [];
     if (found.length !== expected.length) console.log(`${path}: ${found.length} pages, ${expected.length} expected`);
     expected.forEach((source, index) => {

@@ -53,7 +53,7 @@ async function parseScan(mesh: Mesh, scan: Uint8Array): Promise<ParseResponse['d
   return successData(
     await parse(
       { url: gateway.url, key: mesh.key },
-      { file: scan, fileName: 'log.pdf', options, patienceMs: TIMEOUT_MS + 10_000 },
+      { file: scan, fileName: 'log.pdf', options, clientTimeoutMs: TIMEOUT_MS + 10_000 },
     ),
   );
 }

@@ -20,7 +20,7 @@ interface Measurement {
 
 async function countPages({ product }: ProductSubject, { bytes, name }: Input): Promise<number> {
   const options = { timeout: 300_000, ...OPTIONS };
-  const answer = await parse(product, { file: bytes, fileName: name, options, patienceMs: 310_000 });
+  const answer = await parse(product, { file: bytes, fileName: name, options, clientTimeoutMs: 310_000 });
   if (answer.status !== 200) throw new Error(`the product did not read ${name}: HTTP ${answer.status}`);
   return (answer.body as { data?: { metadata?: { numPages?: number } } }).data?.metadata?.numPages ?? 1;
 }
