@@ -1,4 +1,4 @@
-// The key that a first start makes is shown that once, and opens again after every later start.
+// Tests that the first start prints a new key once, and that later starts accept it.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { parse } from '../harness/client.ts';
 import { csv } from '../harness/documents.ts';
 import { startProduct } from '../harness/product.ts';
 
-test('the key of the first start is printed once and still opens after the next start', async () => {
+test('the key of the first start is printed only once and is valid after the next start', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-first-'));
   const env = { KEYS_FILE: join(folder, 'keys.json'), API_KEY: '' };
   try {
@@ -23,7 +23,7 @@ test('the key of the first start is printed once and still opens after the next 
     }
     const second = await startProduct({ transport: 'memory', env });
     try {
-      assert.ok(!second.output().includes(key), 'a key is shown once');
+      assert.ok(!second.output().includes(key), 'the key is not printed again');
       assert.equal((await parse(second, { file: csv(), fileName: 'boats.csv', key })).status, 200);
     } finally {
       await second.stop();

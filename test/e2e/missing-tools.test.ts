@@ -1,4 +1,4 @@
-// On a machine without LibreOffice and OCR data the product starts all the same, reads what it can, and says in one line what the rest waits for.
+// Tests that the product starts without LibreOffice and OCR data, reads the other formats, and names the package to install.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
@@ -18,19 +18,19 @@ describe('without LibreOffice and OCR data', () => {
   });
   after(() => product.stop());
 
-  const waiting: readonly [string, string, RegExp][] = [
+  const unreadable: readonly [string, string, RegExp][] = [
     ['a .doc', 'doc/harbour-report.doc', /apt-get install libreoffice-writer-nogui/],
     ['an .xls', 'xls/harbour-report.xls', /apt-get install libreoffice-writer-nogui/],
     ['a scan', 'pdf/scanned-harbour-report.pdf', /apt-get install tesseract-ocr-eng/],
   ];
-  for (const [name, path, advice] of waiting)
-    test(`${name} gets 503 with what to install`, async () => {
+  for (const [name, path, advice] of unreadable)
+    test(`${name}: returns 503 with the package to install`, async () => {
       const answer = await parse(product, { file: await fixture(path), fileName: path.replace(/.*\//, '') });
       const error = errorBody(answer, 503, 'SERVICE_UNAVAILABLE');
       assert.match(error.error, advice);
     });
 
-  test('what needs neither is read', async () => {
+  test('reads a PDF with text and a CSV', async () => {
     const answer = await parse(product, { file: await fixture('pdf/sample.pdf'), fileName: 'sample.pdf' });
     assert.match(String(successData(answer).markdown), /tide table/);
     assert.equal((await parse(product, { file: csv(), fileName: 'boats.csv' })).status, 200);

@@ -1,28 +1,28 @@
-// A small OpenAI-compatible server, so that summary and json run over the real wire without a model.
+// An OpenAI-compatible HTTP server with fixed answers, so that summary and json are tested without a model.
 import { createServer } from 'node:http';
 
 export interface ModelServer {
-  /** For `LLM_BASE_URL`. */
+  /** The value of `LLM_BASE_URL`. */
   url: string;
-  /** Every request body, as it came. */
+  /** All request bodies. */
   prompts: string[];
   stop(): Promise<void>;
 }
 
-/** Words in a prompt that choose what the server answers. */
+/** Answers, and the words in a prompt that select another answer. */
 export const ANSWERS = {
-  /** Any prompt about boats. */
+  /** The answer to other prompts with a response format. */
   boats: { boats: [{ name: 'Petrel', length: 42 }] },
-  /** A prompt that holds this gets what no schema wants. */
+  /** A prompt with these words gets a text that matches no schema. */
   nonsense: 'PLEASE-ANSWER-NONSENSE',
-  /** A prompt that holds this gets an empty boat list first and the boats once it is asked to repair. */
+  /** A prompt with these words gets JSON that does not match the schema first, and the boats the second time. */
   repair: 'PLEASE-ANSWER-WRONG-ONCE',
-  /** A prompt that holds this gets status 500. */
+  /** A prompt with these words gets status 500. */
   fault: 'PLEASE-FAIL',
   summary: 'A keeper counted herons.',
 } as const;
 
-/** Answers as a chat-completions endpoint does; a request with a response format wants JSON, one without wants a summary. */
+/** Starts the server. It answers requests with a response format with JSON, and others with a summary. */
 export async function startModelServer(): Promise<ModelServer> {
   const prompts: string[] = [];
   const wrongOnce = new Set<string>();

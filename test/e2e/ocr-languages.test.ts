@@ -1,4 +1,4 @@
-// OCR reads with the models of the folder and the languages that its two variables name, and says at the start which model is missing.
+// Tests that OCR uses the model folder and the languages of its two variables, and that the start fails if a model is missing.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { parse, successData } from '../harness/client.ts';
 import { scannedLog, wordsFound } from '../harness/documents/scans.ts';
 import { type Product, startProduct } from '../harness/product.ts';
 
-/** Where this machine keeps the English model, which stands in for one of another language under a name of its own. */
+/** The path of the installed English model. The test copies it under the name of a language that does not exist. */
 async function englishModel(): Promise<string> {
   const debian = '/usr/share/tesseract-ocr';
   const versions = existsSync(debian) ? await readdir(debian) : [];
@@ -37,7 +37,7 @@ describe('languages of OCR', () => {
   const start = (languages: string) =>
     startProduct({ transport: 'memory', env: { TESSDATA_PREFIX: folder, OCR_LANGUAGES: languages } });
 
-  test('a language that no system has is read from the folder that is named', async () => {
+  test('TESSDATA_PREFIX: reads a scan with a model that only this folder has', async () => {
     product = await start('harbourish');
     const scan = await scannedLog(1, { lines: 6, dpi: 150 });
     const answer = await parse(product, { file: scan.bytes, fileName: 'log.pdf' });
@@ -46,7 +46,7 @@ describe('languages of OCR', () => {
   });
 
   for (const languages of ['eng', 'harbourish+deu', '../harbourish'])
-    test(`OCR_LANGUAGES=${languages}: the start is refused, naming the model, the folder and what it has`, async () => {
+    test(`OCR_LANGUAGES=${languages}: the start fails and names the missing model, the folder and its models`, async () => {
       const missing = languages.split('+').at(-1);
       await assert.rejects(start(languages), (error: Error) => {
         assert.match(error.message, /configuration: OCR_LANGUAGES/);

@@ -1,4 +1,4 @@
-// Mode auto takes every page from where a reader would: the text layer where it says what is seen, OCR where it does not.
+// Tests that mode auto uses the text layer of a page if it matches the visible text, and OCR otherwise.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { ParseResponse } from '#shared/contract/response.ts';
@@ -11,13 +11,13 @@ type Data = ParseResponse['data'];
 describe('mode auto, page by page', () => {
   let product: Product;
   let auto: Data;
-  const ask = async (mode: string): Promise<Data> => {
+  const parseLayers = async (mode: string): Promise<Data> => {
     const options = { parsers: [{ type: 'pdf', mode, blocks: true, pages: true }] };
     return successData(await parse(product, { file: await textLayers(), fileName: 'layers.pdf', options }));
   };
   before(async () => {
     product = await startProduct({ transport: 'memory' });
-    auto = await ask('auto');
+    auto = await parseLayers('auto');
   });
   after(() => product?.stop());
 
@@ -27,24 +27,24 @@ describe('mode auto, page by page', () => {
       assert.equal(page?.status, 'ok');
       const shown = JSON.stringify(page.items.map((item) => [item.source, item.content]));
       const other = source === 'native_text' ? 'layout_ocr' : 'native_text';
-      const holding = (words: string) => page.items.filter((item) => item.content.includes(words));
+      const itemsWith = (words: string) => page.items.filter((item) => item.content.includes(words));
       const expected = [...says.map((words) => [words, source]), ...alsoSays.map((words) => [words, other])];
       for (const [words = '', from] of expected as [string, string | null][])
         assert.deepEqual(
-          holding(words).map((item) => item.source),
+          itemsWith(words).map((item) => item.source),
           [from],
           `"${words}" in ${shown}`,
         );
-      for (const words of not) assert.deepEqual(holding(words), [], shown);
+      for (const words of not) assert.deepEqual(itemsWith(words), [], shown);
       if (source === null) assert.deepEqual(page.items, []);
       for (const item of page.items)
         assert.equal(item.confidence.ocr === null, item.source === 'native_text' || item.content === '', shown);
-      // A page that OCR read was rendered; its blocks are placed on that picture.
+      // OCR reads a rendered picture, and the boxes of the blocks are relative to its size.
       if (source === 'layout_ocr') assert.ok((page.width ?? 0) > 0 && (page.height ?? 0) > 0);
     });
 
-  test('mode fast asks OCR for nothing and says which pages wait for it', async () => {
-    const fast = await ask('fast');
+  test('mode fast uses no OCR, and its warning names the pages that need it', async () => {
+    const fast = await parseLayers('fast');
     for (const page of fast.blocks ?? [])
       for (const item of page.items) assert.equal(item.source, 'native_text', item.content);
     for (const name of ['no text: a scan', 'a Type 3 font without Unicode', 'a hidden layer of a bad OCR']) {

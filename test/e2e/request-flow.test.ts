@@ -1,4 +1,4 @@
-// The whole way of real files through the started product, the same over both transports: every kind, every stage at once, cancel and drain.
+// Tests complete requests over both transports: every format, all stages in one request, cancellation, deadlines and shutdown.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
@@ -32,24 +32,24 @@ const OCR = { parsers: [{ type: 'pdf', mode: 'ocr' }] };
 const LONG_PAGES = 400;
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Waits until the work behind `running` holds the one place of its key. @throws Error where it ends before */
+/** Waits until the request `running` uses the only slot of its key. @throws Error if it ends before that */
 async function untilBusy(product: Product, key: string, running: Promise<Answer>): Promise<void> {
   let ended = false;
   const end = () => {
     ended = true;
   };
   running.then(end, end);
-  // A body that is refused takes no place from the work it waits for.
+  // Without a body, this request is refused before it could use the slot itself.
   while ((await send(product, { key })).status !== 429) {
-    if (ended) throw new Error('the work ended before it was seen to run');
+    if (ended) throw new Error('the request ended before it was seen to use the slot');
     await pause(20);
   }
 }
 
-/** Bodies by question, for the comparison of the transports. */
-const answers = new Map<TransportName, Map<string, unknown>>();
+/** Response bodies by request, to compare the transports. */
+const bodies = new Map<TransportName, Map<string, unknown>>();
 
-/** The body without what differs from request to request. */
+/** The body without the fields that differ between two equal requests. */
 function comparable(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body), (key, value) =>
     key === 'requestId' || key === 'concurrencyQueueDurationMs' ? undefined : value,
@@ -57,11 +57,11 @@ function comparable(body: unknown): unknown {
 }
 
 for (const transport of TRANSPORTS)
-  describe(`whole way over ${transport}`, { skip: skipReason(transport) }, () => {
+  describe(`a request over ${transport}`, { skip: skipReason(transport) }, () => {
     let product: Product;
     let model: ModelServer;
-    const kept = new Map<string, unknown>();
-    answers.set(transport, kept);
+    const bodiesHere = new Map<string, unknown>();
+    bodies.set(transport, bodiesHere);
     before(async () => {
       model = await startModelServer();
       product = await startProduct({
@@ -74,7 +74,7 @@ for (const transport of TRANSPORTS)
       await model?.stop();
     });
 
-    /** Counters of the process that runs OCR; `pagesRead` counts from now on. */
+    /** Counters of the process that runs OCR. `pagesRead` counts from now. */
     const ocrCounters = async () => {
       const opsUrl = product.opsUrls.get(transport === 'nats' ? 'ocr' : 'start') ?? '';
       const before = await ocrPagesDone(opsUrl);
@@ -88,9 +88,9 @@ for (const transport of TRANSPORTS)
       while ((await ocrPagesInWork(opsUrl)) > 0) await pause(20);
     };
 
-    describe('every kind', { concurrency: 4 }, () => {
+    describe('each format', { concurrency: 4 }, () => {
       for (const extension of EXTENSIONS)
-        test(`${extension} to markdown, html, rawHtml, links and images`, async () => {
+        test(`${extension}: returns markdown, html, rawHtml, links and images`, async () => {
           const { bytes, fileName } = await sample(extension);
           const answer = await parse(product, {
             file: bytes,
@@ -102,11 +102,11 @@ for (const transport of TRANSPORTS)
             for (const text of [data.markdown, data.html, data.rawHtml])
               assert.ok(text?.includes(words), `${words}: ${text}`);
           assert.deepEqual([data.links, data.images], [[], []]);
-          kept.set(extension, comparable(answer.body));
+          bodiesHere.set(extension, comparable(answer.body));
         });
     });
 
-    test('an image-only PDF through the PDF and the OCR service', async () => {
+    test('a scanned PDF: the pdf service gets its text from the ocr service', async () => {
       const answer = await parse(product, {
         file: await scan(),
         fileName: 'scan.pdf',
@@ -116,10 +116,10 @@ for (const transport of TRANSPORTS)
       for (const words of WORDS) assert.ok(data.markdown?.includes(words), data.markdown);
       assert.match(data.pages?.[0]?.markdown ?? '', /herons/);
       assert.ok(data.blocks?.[0]?.items.some((item) => (item.confidence.ocr ?? 0) > 0.5));
-      kept.set('scan', comparable(answer.body));
+      bodiesHere.set('scan', comparable(answer.body));
     });
 
-    test('redaction, summary, pages and blocks at once: every stage sees the redacted text alone', async () => {
+    test('redaction, summary, pages and blocks in one request: each stage gets only the redacted text', async () => {
       const file = await pdf([
         {
           title: 'Crew list',
@@ -127,7 +127,7 @@ for (const transport of TRANSPORTS)
         },
         { lines: ['Second page names ben@example.org too.'] },
       ]);
-      const asked = model.prompts.length;
+      const promptsBefore = model.prompts.length;
       const answer = await parse(product, {
         file,
         fileName: 'crew.pdf',
@@ -143,13 +143,13 @@ for (const transport of TRANSPORTS)
       for (const text of [data.markdown, data.html, data.pages?.[0]?.markdown]) assert.match(text ?? '', /EMAIL/);
       for (const item of data.blocks?.flatMap((page) => page.items) ?? [])
         if (item.markdownSpan) assert.equal((data.markdown ?? '').slice(...item.markdownSpan), item.content);
-      const prompts = model.prompts.slice(asked).join('\n');
+      const prompts = model.prompts.slice(promptsBefore).join('\n');
       assert.match(prompts, /harbour stays closed/);
       assert.doesNotMatch(prompts, /anna\.keller|ben@/);
-      kept.set('everything', comparable(answer.body));
+      bodiesHere.set('all stages', comparable(answer.body));
     });
 
-    test('json by a schema through the model; 4 credits more', async () => {
+    test('json with a schema: returns the answer of the model, for 4 more credits', async () => {
       const answer = await parse(product, {
         ...SMALL,
         options: { formats: ['markdown', { type: 'json', prompt: 'List the boats', schema: SCHEMA }] },
@@ -160,7 +160,7 @@ for (const transport of TRANSPORTS)
       assert.match(data.markdown ?? '', /Petrel/);
     });
 
-    test('json by a prompt alone, without the markdown that it was made from', async () => {
+    test('json with only a prompt: returns no markdown', async () => {
       const data = successData(
         await parse(product, {
           ...SMALL,
@@ -171,7 +171,7 @@ for (const transport of TRANSPORTS)
       assert.equal(data.markdown, undefined);
     });
 
-    test('a wrong answer is repaired once', async () => {
+    test('json: asks the model again after an answer that does not match the schema', async () => {
       const data = successData(
         await parse(product, {
           ...SMALL,
@@ -183,7 +183,7 @@ for (const transport of TRANSPORTS)
       assert.deepEqual(data.json, ANSWERS.boats);
     });
 
-    test('a model that gives no conforming result after a repair: 422 EXTRACTION_FAILED', async () => {
+    test('json: returns 422 EXTRACTION_FAILED if the second answer of the model does not match the schema either', async () => {
       errorBody(
         await parse(product, {
           ...SMALL,
@@ -195,7 +195,7 @@ for (const transport of TRANSPORTS)
     });
 
     for (const schema of [{ type: 'nothing' }, { $ref: '#/missing' }])
-      test(`a schema that cannot be used: 422 (${JSON.stringify(schema)})`, async () => {
+      test(`json: returns 422 SCHEMA_INVALID for the schema ${JSON.stringify(schema)}`, async () => {
         errorBody(
           await parse(product, { ...SMALL, options: { formats: [{ type: 'json', schema }] } }),
           422,
@@ -203,7 +203,7 @@ for (const transport of TRANSPORTS)
         );
       });
 
-    test('a model endpoint that fails: 502 in the documented shape', async () => {
+    test('json: returns 502 if the endpoint of the model fails', async () => {
       errorBody(
         await parse(product, {
           ...SMALL,
@@ -214,13 +214,13 @@ for (const transport of TRANSPORTS)
       );
     });
 
-    test('summary by the model has no warning about a missing one', async () => {
+    test('summary: the model writes it, without a warning', async () => {
       const data = successData(await parse(product, { ...SMALL, options: { formats: ['summary'] } }));
       assert.equal(data.summary, ANSWERS.summary);
       assert.equal(data.warning ?? null, null);
     });
 
-    test('a client that leaves frees its slot, and the work on its document stops', async () => {
+    test('a client that disconnects frees its slot, and its document is no longer processed', async () => {
       const key = await product.createKey('--concurrency', '1', '--queue', '0');
       const leaving = new AbortController();
       const { pagesInWork, pagesRead, opsUrl } = await ocrCounters();
@@ -243,7 +243,7 @@ for (const transport of TRANSPORTS)
       assert.ok((await pagesRead()) < LONG_PAGES, 'most pages of the first document are never read');
     });
 
-    test('a deadline stops the work too', async () => {
+    test('after the deadline, a document is no longer processed', async () => {
       const { pagesRead, opsUrl } = await ocrCounters();
       const file = await repeatedScan(LONG_PAGES);
       errorBody(
@@ -257,7 +257,7 @@ for (const transport of TRANSPORTS)
       assert.ok((await pagesRead()) < LONG_PAGES, 'most pages of the first document are never read');
     });
 
-    test('SIGTERM: running work is answered, new work is refused, every process exits with 0', async () => {
+    test('SIGTERM: running requests are answered, new ones are refused, and every process exits with 0', async () => {
       const file = await repeatedScan(3);
       const key = await product.createKey('--concurrency', '1', '--queue', '0');
       const running = parse(product, { file, fileName: 'long.pdf', key, options: OCR });
@@ -269,18 +269,21 @@ for (const transport of TRANSPORTS)
         await pause(20);
         late = await send(product).catch(() => undefined);
       }
-      assert.ok(late === undefined || late.status === 503, `new work is refused: ${late?.status}`);
+      assert.ok(
+        late === undefined || late.status === 503,
+        `a new request must be refused, not answered with ${late?.status}`,
+      );
       assert.match(successData(await running).markdown ?? '', /herons/);
       for (const { service, code, signal } of await stopping)
         assert.deepEqual([service, code, signal], [service, 0, null]);
     });
   });
 
-describe('both transports answer the same', { skip: answers.size < 2 || skipReason('nats') }, () => {
-  for (const question of [...EXTENSIONS, 'scan', 'everything'])
-    test(`${question}: the same body apart from ids and times`, () => {
-      const [one, other] = [...answers.values()].map((kept) => kept.get(question));
-      assert.ok(one !== undefined && other !== undefined, 'both answered');
+describe('both transports', { skip: bodies.size < 2 || skipReason('nats') }, () => {
+  for (const request of [...EXTENSIONS, 'scan', 'all stages'])
+    test(`${request}: return the same body, except for ids and times`, () => {
+      const [one, other] = [...bodies.values()].map((bodiesOfOne) => bodiesOfOne.get(request));
+      assert.ok(one !== undefined && other !== undefined, 'both transports returned a body');
       assert.deepEqual(one, other);
     });
 });
