@@ -88,11 +88,9 @@ const shape: ContractCase[] = [
         fileName: 'scan.pdf',
         options: { timeout: 20, parsers: [{ type: 'pdf', mode: 'ocr' }] },
       };
-      // The first request starts the worker, so that the second one does not measure its start.
+      // The first request starts the worker, so that the timeout of the second one ends its work, not its start.
       await expectError(product, { ...request, file: '%PDF-1.7\nbroken', options: {} }, 422);
-      const started = performance.now();
       assert.match((await expectError(product, request, 408, 'REQUEST_TIMEOUT')).error, /^Request Timeout/);
-      assert.ok(performance.now() - started < 5_000, 'the answer comes soon after the deadline');
       await expectServing(product);
     },
   },

@@ -174,7 +174,6 @@ export const cases: ContractCase[] = [
         });
         socket.on('close', () => resolve(text));
         socket.on('error', reject);
-        setTimeout(() => reject(new Error('the server did not close a stalled upload within 45 s')), 45_000).unref();
       });
       socket.write(
         `POST /v2/parse HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${product.key}\r\nContent-Type: multipart/form-data; boundary=${BOUNDARY}\r\nContent-Length: 100000\r\n\r\n`,

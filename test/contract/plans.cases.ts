@@ -61,7 +61,7 @@ export const cases: ContractCase[] = [
   {
     name: 'returns 429 `Rate limit exceeded`, and admits a client that waits for Retry-After',
     run: async (product) => {
-      const key = await product.createKey('--rate', '60');
+      const key = await product.createKey('--rate', '20');
       let refusal: Answer | undefined;
       for (let sent = 0; sent < 200 && !refusal; sent++) {
         const answer = await send(product, { ...EMPTY, key });

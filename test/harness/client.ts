@@ -56,7 +56,7 @@ export interface ParseRequest {
 }
 
 /** The longest timeout that the API accepts. A slow machine must not decide whether a request succeeds. */
-export const LONGEST_TIMEOUT_MS = REQUEST_LIMITS.timeoutMaxMs;
+export const LONGEST_TIMEOUT_MS: number = REQUEST_LIMITS.timeoutMaxMs;
 const CLIENT_TIMEOUT_MS = LONGEST_TIMEOUT_MS + 30_000;
 
 export const BOUNDARY = 'parsemesh-test-boundary-7f3a';
@@ -109,8 +109,15 @@ export function send(product: Pick<Product, 'url' | 'key'>, options: SendOptions
       ]),
     });
     let answered = false;
-    // A server that answers early closes its end while the body still streams: the answer counts, not the broken pipe.
-    request.on('error', (error) => setTimeout(() => answered || reject(error), 50));
+    // A server that answers early closes the connection while the body is still written. Then the answer counts and not
+    // the write error, and 'close' comes after both.
+    let failure: Error | undefined;
+    request.on('error', (error) => {
+      failure ??= error;
+    });
+    request.on('close', () => {
+      if (!answered) reject(failure ?? new Error('the connection closed without an answer'));
+    });
     request.on('response', (response) => {
       answered = true;
       const chunks: Buffer[] = [];
@@ -175,21 +182,33 @@ export function sendParts(
   return send(product, { ...options, body, headers: { 'content-type': contentType, ...options.headers } });
 }
 
-/** Writes raw bytes to the server's socket and collects what comes back until it closes or `waitMs` pass. */
-export function sendRaw(product: Pick<Product, 'url'>, bytes: string | Uint8Array, waitMs = 5_000): Promise<string> {
+export interface RawOptions {
+  /** Stop once the received text matches. */
+  until?: RegExp;
+  /** Disconnect this many milliseconds after the bytes were written. */
+  disconnectAfterMs?: number;
+}
+
+/** Writes raw bytes to the server's socket and returns the text that it receives until the connection closes. */
+export function sendRaw(
+  product: Pick<Product, 'url'>,
+  bytes: string | Uint8Array,
+  { until, disconnectAfterMs }: RawOptions = {},
+): Promise<string> {
   const { hostname, port } = new URL(product.url);
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes));
-    const done = () => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(Buffer.concat(chunks).toString('latin1'));
-    };
-    const timer = setTimeout(done, waitMs);
-    socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('close', done);
-    socket.on('error', (error) => (chunks.length > 0 ? done() : reject(error)));
+    let text = '';
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.setEncoding('latin1');
+    socket.write(bytes, () => {
+      if (disconnectAfterMs !== undefined) setTimeout(() => socket.destroy(), disconnectAfterMs);
+    });
+    socket.on('data', (chunk) => {
+      text += chunk;
+      if (until?.test(text)) socket.destroy();
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', (error) => (text === '' ? reject(error) : resolve(text)));
   });
 }
 

@@ -1,4 +1,7 @@
 // Measures a small request on a baseline server, in the converter only and through the entire product, and a cold start.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { send } from '../../harness/client.ts';
+import { startProduct } from '../../harness/product.ts';
 import { smallInput } from '../inputs.ts';
 import { measureCost, type Rounds } from '../measure.ts';
 import { baselineSubject, inProcessSubject, productSubject, type Subject, withSubject } from '../subject.ts';
@@ -6,6 +9,21 @@ import type { Suite } from '../suite.ts';
 import { printTable, targetCell } from '../table.ts';
 
 const OVERHEAD_TARGET_MS = 3;
+const REVOCATION_TARGET_MS = 1_000;
+
+/** Milliseconds until the gateway refuses a key that the command line has revoked. */
+async function measureRevocation(): Promise<number> {
+  const product = await startProduct({ transport: 'memory' });
+  try {
+    const key = await product.createKey();
+    await product.revokeKey(key);
+    const revokedAt = performance.now();
+    while ((await send(product, { key })).status !== 401) await sleep(5);
+    return performance.now() - revokedAt;
+  } finally {
+    await product.stop();
+  }
+}
 
 export const gateway: Suite = async ({ rounds }) => {
   const small = await smallInput();
@@ -30,5 +48,11 @@ export const gateway: Suite = async ({ rounds }) => {
       ['cold start to the first parse', cold, undefined],
     ],
   );
-  return { baseline, converter, embedded, overhead, cold };
+  const revocation = await measureRevocation();
+  printTable(
+    'Time until a revoked key is refused, ms',
+    ['what', 'ms', 'target'],
+    [['keys file, same machine', revocation, targetCell(revocation, REVOCATION_TARGET_MS)]],
+  );
+  return { baseline, converter, embedded, overhead, cold, revocation };
 };
