@@ -91,7 +91,7 @@ function contextUntil(deadline: number, signal: AbortSignal = new AbortControlle
 async function run(
   fields: RecordFields,
   job: Partial<EnrichJob>,
-  context = contextUntil(Date.now() + 60_000),
+  context = contextUntil(Date.now() + 600_000),
 ): Promise<{ fields: RecordFields; report: RecordReport }> {
   const completeJob: EnrichJob = {
     kind: 'enrich',
@@ -298,7 +298,7 @@ describe('errors of the endpoint', () => {
       },
     ];
     await assert.rejects(
-      run({ markdown: DOCUMENT }, { summary: true }, contextUntil(Date.now() + 60_000, controller.signal)),
+      run({ markdown: DOCUMENT }, { summary: true }, contextUntil(Date.now() + 600_000, controller.signal)),
       hasCode('REQUEST_TIMEOUT'),
     );
     await connectionClosed;

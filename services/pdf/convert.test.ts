@@ -27,7 +27,7 @@ type OcrAnswer = (job: OcrJob, pixels: Uint8Array) => OcrPage;
 function context(ocr?: OcrAnswer): JobContext {
   return {
     signal: new AbortController().signal,
-    deadline: Date.now() + 60_000,
+    deadline: Date.now() + 600_000,
     requestId: 'request-1',
     volatile: false,
     async call<Reply>(queue: string, job: unknown, payload: Uint8Array) {

@@ -118,7 +118,8 @@ for (const workers of [0, 1, 6])
     if (workers === 0) {
       converting.catch(() => undefined);
       while (fleet.asked < TRANSPORT_LIMITS.ocrPagesWaiting) await pause(5);
-      await pause(100);
+      // Turns of the event loop, not milliseconds: a slow machine needs longer for them.
+      for (let turn = 0; turn < 2_000; turn++) await new Promise((resolve) => setImmediate(resolve));
       assert.equal(fleet.asked, TRANSPORT_LIMITS.ocrPagesWaiting, 'nobody takes a page, so no more are sent');
       return;
     }

@@ -9,7 +9,7 @@ import { handle } from './worker.ts';
 
 const CONTEXT: JobContext = {
   signal: new AbortController().signal,
-  deadline: Date.now() + 60_000,
+  deadline: Date.now() + 600_000,
   requestId: 'request-1',
   volatile: true,
   call: () => Promise.reject(new Error('no calls')),

@@ -21,7 +21,7 @@ const job = (requestId: string): Job => ({
   dpi: 72,
   languages: [],
 });
-const dueIn = (ms = 30_000) => ({ deadline: Date.now() + ms, volatile: false });
+const dueIn = (ms = 300_000) => ({ deadline: Date.now() + ms, volatile: false });
 
 describe('a job loop', () => {
   let transport: Transport;
@@ -170,7 +170,7 @@ describe('a job loop whose payload store becomes unavailable during a job', () =
       serve: (queue, { concurrency, handler }) =>
         bus.serve(queue, {
           concurrency,
-          handler: (delivery) => handler({ ...delivery, deadline: Date.now() + 2_000 }),
+          handler: (delivery) => handler({ ...delivery, deadline: Date.now() + 4_000 }),
         }),
       workers: (queue) => bus.workers(queue),
       depth: (queue) => bus.depth(queue),
@@ -188,7 +188,7 @@ describe('a job loop whose payload store becomes unavailable during a job', () =
       module: new URL('./isolation/testing/hostile-worker.ts', import.meta.url),
       concurrency: 1,
       log,
-      warm: false,
+      warm: true,
     });
   });
   after(async () => {

@@ -21,7 +21,7 @@ const LOG_LOADS = {
 };
 
 async function waitFor(what: string, condition: () => boolean): Promise<void> {
-  const limit = Date.now() + 30_000;
+  const limit = Date.now() + 300_000;
   while (!condition()) {
     if (Date.now() > limit) throw new Error(`timed out waiting for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

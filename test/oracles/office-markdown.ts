@@ -15,8 +15,8 @@ const OPTIONS: RenderOptions = {
 
 export const createJobContext = (): JobContext => ({
   requestId: 'request-1',
-  signal: AbortSignal.timeout(60_000),
-  deadline: Date.now() + 60_000,
+  signal: AbortSignal.timeout(600_000),
+  deadline: Date.now() + 600_000,
   volatile: false,
   call: () => Promise.reject(new Error('an oracle test must not call another service')),
 });
