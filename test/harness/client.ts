@@ -24,7 +24,7 @@ export interface Answer {
   text: string;
 }
 
-export interface SendOptions {
+interface SendOptions {
   method?: string;
   path?: string;
   headers?: Record<string, string | string[]>;
@@ -182,7 +182,7 @@ export function sendParts(
   return send(product, { ...options, body, headers: { 'content-type': contentType, ...options.headers } });
 }
 
-export interface RawOptions {
+interface RawOptions {
   /** Stop once the received text matches. */
   until?: RegExp;
   /** Disconnect this many milliseconds after the bytes were written. */

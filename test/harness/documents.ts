@@ -47,7 +47,7 @@ const bodyHtml = (content: Content) =>
 export const html = (content: Content = CONTENT) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeXml(content.title)}</title></head><body><main>${bodyHtml(content)}</main></body></html>`;
 
-export const xhtml = (content: Content = CONTENT) =>
+const xhtml = (content: Content = CONTENT) =>
   `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd"><html xmlns="http://www.w3.org/1999/xhtml" xml:lang="en"><head><title>${escapeXml(content.title)}</title></head><body>${bodyHtml(content)}</body></html>`;
 
 /** Title, paragraphs and table as lines, each padded to the table's width so that every line has as many fields. */

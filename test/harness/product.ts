@@ -36,7 +36,7 @@ export function skipReason(transport: TransportName): string | false {
 
 if (TRANSPORTS.length === 0) throw new Error('TRANSPORTS names memory, nats or both, joined by a comma');
 
-export interface StartOptions {
+interface StartOptions {
   transport: TransportName;
   /** Laid over the harness's own variables. */
   env?: Record<string, string>;
@@ -51,7 +51,7 @@ export interface StartOptions {
   timeoutMs?: number;
 }
 
-export interface Exit {
+interface Exit {
   service: string;
   /** Exit code, or null where a signal ended the process. */
   code: number | null;

@@ -1,0 +1,2 @@
+// Fixture of report.test.ts: a test file without a test.
+export {};
