@@ -18,7 +18,7 @@ export interface NatsServer {
 }
 
 /** The binary is not on this machine. */
-export class NatsServerMissingError extends Error {
+class NatsServerMissingError extends Error {
   override readonly name = 'NatsServerMissingError';
 }
 
