@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EXTENSIONS } from '#shared/contract/formats.ts';
 import { errorBody, parse, send } from '../harness/client.ts';
-import { hollowPackage, zip } from '../harness/documents.ts';
+import { packageWithoutMainPart, zip } from '../harness/documents.ts';
 import { type ContractCase, expectError, expectServing, SMALL_CSV } from './contract-case.ts';
 import { readPdfFixture } from './pdf-documents.ts';
 
@@ -151,7 +151,7 @@ const documents: ContractCase[] = [
       ] as const)
         await expectError(
           product,
-          { file: hollowPackage(main), fileName: `hollow${extension}` },
+          { file: packageWithoutMainPart(main), fileName: `no-main-part${extension}` },
           422,
           'DOCUMENT_CORRUPT',
         );
@@ -161,7 +161,7 @@ const documents: ContractCase[] = [
       ] as const) {
         await expectError(
           product,
-          { file: zip([{ name: 'mimetype', content: mime }]), fileName: `hollow${extension}` },
+          { file: zip([{ name: 'mimetype', content: mime }]), fileName: `no-main-part${extension}` },
           422,
           'DOCUMENT_CORRUPT',
         );

@@ -11,7 +11,7 @@ import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { parse, successData } from '../harness/client.ts';
-import { flatOdf, type Trap, traps } from '../harness/documents/traps.ts';
+import { documentsWithExternalLinks, flatOdf, type LinkingDocument } from '../harness/documents/external-links.ts';
 import { type NatsServer, startNatsServer } from '../harness/nats-server.ts';
 import { type Product, skipReason, startProduct } from '../harness/product.ts';
 import { addressesAsked, callsIn, traced, traceSkipReason } from '../harness/traced.ts';
@@ -22,11 +22,11 @@ const CALLS = ['connect', 'sendto', 'sendmsg', 'sendmmsg'];
 const run = promisify(execFile);
 
 /** Creates .doc, .xls and .ppt files with the external links of an OpenDocument file. LibreOffice writes them. */
-async function legacyTraps(folder: string, url: (name: string) => string): Promise<Trap[]> {
+async function convertToLegacyFormats(folder: string, url: (name: string) => string): Promise<LinkingDocument[]> {
   if (!existsSync(SOFFICE)) return [];
   const profile = `-env:UserInstallation=${pathToFileURL(join(folder, 'profile')).href}`;
   const isolation = spawnSync('unshare', ['-rn', 'true']).status === 0 ? ['unshare', '-rn'] : [];
-  const created: Trap[] = [];
+  const created: LinkingDocument[] = [];
   for (const [kind, flat, legacy] of [
     ['text', 'fodt', 'doc'],
     ['spreadsheet', 'fods', 'xls'],
@@ -70,11 +70,11 @@ async function startListener(): Promise<{ server: Server; port: number; connecti
 
 /** Unreachable targets: a name that needs DNS, addresses for documentation (RFC 5737, RFC 3849), other schemes, a Windows share. */
 const EXTERNAL: readonly ((name: string) => string)[] = [
-  (name) => `http://trap.example.com/${name}`,
+  (name) => `http://external.example.com/${name}`,
   (name) => `https://192.0.2.7/${name}`,
   (name) => `ftp://[2001:db8::7]/${name}`,
-  (name) => `file://trap.example.com/share/${name}`,
-  (name) => `//trap.example.com/${name}`,
+  (name) => `file://external.example.com/share/${name}`,
+  (name) => `//external.example.com/${name}`,
 ];
 
 interface Setup {
@@ -99,7 +99,7 @@ for (const { name, env, services } of SETUPS)
     let nats: NatsServer;
     let product: Product;
     let listener: Awaited<ReturnType<typeof startListener>>;
-    let files: Trap[] = [];
+    let files: LinkingDocument[] = [];
 
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'parsemesh-egress-'));
@@ -111,7 +111,7 @@ for (const { name, env, services } of SETUPS)
       const externalUrl = (path: string) => EXTERNAL[next++ % EXTERNAL.length]?.(path) ?? localUrl(path);
       const office = /\.(docx|xlsx|od[tsp]|rtf|doc|xls|ppt)$/;
       for (const [index, url] of [localUrl, externalUrl].entries()) {
-        const created = [...traps(url), ...(await legacyTraps(folder, url))];
+        const created = [...documentsWithExternalLinks(url), ...(await convertToLegacyFormats(folder, url))];
         files.push(...created.map((trap) => ({ ...trap, fileName: `${index}-${trap.fileName}` })));
       }
       if (services) files = files.filter(({ fileName }) => office.test(fileName));
@@ -167,7 +167,7 @@ test('LibreOffice with its default settings follows the links, so the files test
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-egress-'));
   const listener = await startListener();
-  await legacyTraps(folder, (path) => `http://127.0.0.1:${listener.port}/${path}`);
+  await convertToLegacyFormats(folder, (path) => `http://127.0.0.1:${listener.port}/${path}`);
   const profile = `-env:UserInstallation=${pathToFileURL(join(folder, 'profile')).href}`;
   const [program = '', ...tracer] = traced(folder, CALLS)('soffice');
   const args = [...tracer, SOFFICE, profile, '--headless', '--convert-to', 'docx', '--outdir', folder];

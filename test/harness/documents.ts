@@ -5,7 +5,7 @@ import { type Content, docx, escapeXml, pptx, xlsb, xlsx } from './documents/oox
 import { epub, odp, ods, odt } from './documents/opendocument.ts';
 import { pdf } from './documents/pdf.ts';
 
-export { hiddenSheetXlsx, hollowPackage, notedPptx, reviewedDocx } from './documents/office-features.ts';
+export { hiddenSheetXlsx, notedPptx, packageWithoutMainPart, reviewedDocx } from './documents/office-features.ts';
 export { type Content, docx, pptx, xlsb, xlsx } from './documents/ooxml.ts';
 export { epub, odp, ods, odt } from './documents/opendocument.ts';
 export { blankPdf, imagePdf, type PdfPage, pdf } from './documents/pdf.ts';

@@ -1,8 +1,8 @@
-// Letters that a reader sees and no program can name: drawn strokes, fonts without names, and a real font whose table of characters is left out.
+// Draws PDF text that is visible but has no Unicode mapping: as strokes, in a Type 3 font, and in a TrueType font without ToUnicode.
 import { existsSync, readFileSync } from 'node:fs';
 import { type PDFDocument, PDFName, type PDFPage, type PDFRef, PDFString } from 'pdf-lib';
 
-/** Capitals that straight strokes make, on a grid 4 wide and 6 high. */
+/** Strokes of capital letters with straight lines only, on a grid of 4 by 6 units. */
 const STROKES: Readonly<Record<string, string>> = {
   A: '0,0 2,6 4,0 / 0.8,2.2 3.2,2.2',
   E: '4,0 0,0 0,6 4,6 / 0,3 3.2,3',
@@ -18,11 +18,11 @@ const STROKES: Readonly<Record<string, string>> = {
   W: '0,6 1,0 2,4 3,0 4,6',
   Y: '0,6 2,3 4,6 / 2,3 2,0',
 };
-/** Grid units from letter to letter, and of a stroke. */
+/** Distance between letters and width of a stroke, in grid units. */
 const ADVANCE = 6;
 const STROKE = 0.75;
 
-/** Drawing operators of a letter at a place, `unit` points a grid unit. */
+/** PDF operators that draw a letter. @param unit points per grid unit */
 function strokesOf(letter: string, x: number, y: number, unit: number): string {
   const paths = (STROKES[letter] ?? '').split(' / ').filter((path) => path !== '');
   return paths
@@ -36,8 +36,8 @@ function strokesOf(letter: string, x: number, y: number, unit: number): string {
     .join('\n');
 }
 
-/** Lines of text as drawn strokes: what a program leaves that turns text into outlines. */
-export function outlined(lines: readonly string[], x: number, y: number, size: number): string {
+/** PDF operators that draw text as strokes, as programs do that convert text to outlines. */
+export function drawAsStrokes(lines: readonly string[], x: number, y: number, size: number): string {
   const unit = size / 8;
   const strokes = lines.flatMap((line, row) =>
     [...line].map((letter, column) => strokesOf(letter, x + column * ADVANCE * unit, y - row * size * 1.6, unit)),
@@ -45,29 +45,29 @@ export function outlined(lines: readonly string[], x: number, y: number, size: n
   return `q ${STROKE * unit} w 1 J 1 j\n${strokes.join('\n')}\nQ`;
 }
 
-/** Operators that show lines in a font of the page by its codes. */
-function show(font: string, lines: readonly string[], codes: (letter: string) => string, at: Place): string {
+/** PDF operators that show lines in a font of the page. @param codes hexadecimal character code of a letter */
+function show(font: string, lines: readonly string[], codes: (letter: string) => string, at: TextPosition): string {
   const text = lines.map(
     (line, row) => `1 0 0 1 ${at.x} ${at.y - row * at.size * 1.6} Tm <${[...line].map(codes).join('')}> Tj`,
   );
   return `BT /${font} ${at.size} Tf ${text.join('\n')} ET`;
 }
 
-interface Place {
+interface TextPosition {
   x: number;
   y: number;
   size: number;
 }
 
 /**
- * Lines in a Type 3 font of stroked capitals.
- * @param toUnicode maps a code to what the file says it means; none where the file says nothing
+ * Adds a Type 3 font of stroked capitals to the page. @returns PDF operators that show the lines in it
+ * @param toUnicode code point that the font's ToUnicode map contains for a character code; without it, the font has no such map
  */
-export function inType3(
+export function inType3Font(
   document: PDFDocument,
   page: PDFPage,
   lines: readonly string[],
-  at: Place,
+  at: TextPosition,
   toUnicode?: (code: number) => number,
 ): string {
   const { context } = document;
@@ -96,7 +96,7 @@ export function inType3(
   return show('Strokes', lines, (letter) => (codeOf.get(letter) ?? 0).toString(16), at);
 }
 
-/** ISO 32000-1, 9.10.3. */
+/** A ToUnicode CMap (ISO 32000-1, 9.10.3). */
 function toUnicodeMap(document: PDFDocument, codes: readonly number[], meaning: (code: number) => number): PDFRef {
   const rows = codes.map((code) => `<${code.toString(16)}> <${meaning(code).toString(16).padStart(4, '0')}>`);
   const { context } = document;
@@ -111,8 +111,17 @@ const FACES = ['liberation', 'liberation2'].map(
   (folder) => `/usr/share/fonts/truetype/${folder}/LiberationSerif-Regular.ttf`,
 );
 
-/** Lines in a real TrueType font whose codes are glyph numbers, as many printers' drivers write them: without ToUnicode nothing names them. */
-export function inNamelessTrueType(document: PDFDocument, page: PDFPage, lines: readonly string[], at: Place): string {
+/**
+ * Adds a TrueType font to the page whose character codes are glyph numbers and that has no ToUnicode map, as many printer drivers write it.
+ * @returns PDF operators that show the lines in it
+ * @throws Error if Liberation Serif is not installed
+ */
+export function inTrueTypeWithoutToUnicode(
+  document: PDFDocument,
+  page: PDFPage,
+  lines: readonly string[],
+  at: TextPosition,
+): string {
   const path = FACES.find((face) => existsSync(face));
   if (path === undefined)
     throw new Error('Liberation Serif is not installed (Debian: apt-get install fonts-liberation)');
@@ -123,7 +132,7 @@ export function inNamelessTrueType(document: PDFDocument, page: PDFPage, lines: 
   const descriptor = context.register(
     context.obj({
       Type: 'FontDescriptor',
-      FontName: 'AAAAAA+Nameless',
+      FontName: 'AAAAAA+Unmapped',
       Flags: 4,
       FontBBox: [-200, -300, 1200, 1000],
       ItalicAngle: 0,
@@ -138,7 +147,7 @@ export function inNamelessTrueType(document: PDFDocument, page: PDFPage, lines: 
     context.obj({
       Type: 'Font',
       Subtype: 'CIDFontType2',
-      BaseFont: 'AAAAAA+Nameless',
+      BaseFont: 'AAAAAA+Unmapped',
       CIDSystemInfo: {
         Registry: PDFString.of('Adobe'),
         Ordering: PDFString.of('Identity'),
@@ -152,15 +161,15 @@ export function inNamelessTrueType(document: PDFDocument, page: PDFPage, lines: 
   const font = context.obj({
     Type: 'Font',
     Subtype: 'Type0',
-    BaseFont: 'AAAAAA+Nameless',
+    BaseFont: 'AAAAAA+Unmapped',
     Encoding: 'Identity-H',
     DescendantFonts: [descendant],
   });
-  page.node.setFontDictionary(PDFName.of('Nameless'), context.register(font));
-  return show('Nameless', lines, (letter) => (glyphs.get(letter.charCodeAt(0)) ?? 0).toString(16).padStart(4, '0'), at);
+  page.node.setFontDictionary(PDFName.of('Unmapped'), context.register(font));
+  return show('Unmapped', lines, (letter) => (glyphs.get(letter.charCodeAt(0)) ?? 0).toString(16).padStart(4, '0'), at);
 }
 
-/** Where a table of an OpenType font begins. */
+/** Offset of a table in an OpenType font. @throws Error if the font does not have it */
 function tableAt(face: Buffer, tag: string): number {
   const tables = Array.from({ length: face.readUInt16BE(4) }, (_, index) => 12 + index * 16);
   const entry = tables.find((at) => face.toString('latin1', at, at + 4) === tag);
@@ -168,14 +177,14 @@ function tableAt(face: Buffer, tag: string): number {
   return face.readUInt32BE(entry + 8);
 }
 
-/** Thousandths of the type size (OpenType, head, hhea and hmtx). */
+/** Advance width in thousandths of the font size (OpenType, head, hhea and hmtx). */
 function glyphWidth(face: Buffer, glyph: number): number {
   const last = face.readUInt16BE(tableAt(face, 'hhea') + 34) - 1;
   const advance = face.readUInt16BE(tableAt(face, 'hmtx') + 4 * Math.min(glyph, last));
   return Math.round((advance * 1000) / face.readUInt16BE(tableAt(face, 'head') + 18));
 }
 
-/** Glyph number of each character, from the table for Unicode (OpenType, cmap format 4). */
+/** Glyph number by code point (OpenType, cmap format 4). @throws Error if the font has no such table */
 function glyphNumbers(face: Buffer): Map<number, number> {
   const cmap = tableAt(face, 'cmap');
   const subtables = Array.from(

@@ -1,4 +1,4 @@
-// The page of a letter as grey pixels, as the OCR service gets one.
+// Loads the page image of fixtures/ocr/letter.pgm.gz as grey pixels, the input of the OCR service.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-// Files made to exhaust whoever reads them, each by the one weakness of its format that its name says.
+// Generates files that try to exhaust the memory or the CPU time of a parser, each with one kind of attack on its format.
 import { deflateSync } from 'node:zlib';
 import { HEAD, packageOf } from './ooxml.ts';
 import { type ZipEntry, zip } from './zip.ts';
@@ -6,7 +6,7 @@ import { type ZipEntry, zip } from './zip.ts';
 interface Hostile {
   what: string;
   fileName: string;
-  /** Made when it is its turn: some are large. */
+  /** Generates the file only when it is needed, because some files are large. */
   make: () => Uint8Array | string;
   options?: object;
 }
@@ -72,19 +72,19 @@ const epub = (chapter: string, more: readonly ZipEntry[] = []): Buffer =>
     ...more,
   ]);
 
-/** Ten entities, each ten times the one before: a thousand million laughs. */
-const laughs = (root: string): string =>
+/** The billion laughs attack: ten entities, each of which expands to ten times the one before. */
+const billionLaughs = (root: string): string =>
   `<!DOCTYPE ${root} [<!ENTITY a0 "ha">${Array.from({ length: 9 }, (_, i) => `<!ENTITY a${i + 1} "${`&a${i};`.repeat(10)}">`).join('')}]>`;
-/** One long entity, said again and again. */
-const quadratic = (root: string): string => `<!DOCTYPE ${root} [<!ENTITY q "${'q'.repeat(100_000)}">]>`;
-const elsewhere = (root: string): string =>
+/** Quadratic blowup: one long entity that the document references many times. */
+const quadraticBlowup = (root: string): string => `<!DOCTYPE ${root} [<!ENTITY q "${'q'.repeat(100_000)}">]>`;
+const externalEntity = (root: string): string =>
   `<!DOCTYPE ${root} [<!ENTITY x SYSTEM "file:///etc/passwd"><!ENTITY % p SYSTEM "file:///etc/passwd"> %p;]>`;
 const inDocument = (doctype: string, text: string): string =>
   `<?xml version="1.0"?>${doctype}<w:document xmlns:w="${WORD}"><w:body><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:body></w:document>`;
 const inPage = (doctype: string, text: string): string =>
   `<?xml version="1.0"?>${doctype}<html xmlns="http://www.w3.org/1999/xhtml"><body><p>${text}</p></body></html>`;
 
-/** An archive whose directory names the same bytes many times over (they overlap), as the bombs of one layer do. */
+/** A ZIP archive with overlapping entries: its central directory lists the same data many times. */
 function overlapping(entries: number, size: number): Buffer {
   const whole = docx(body(`<w:p><w:r><w:t>${'a'.repeat(size)}</w:t></w:r></w:p>`), true);
   const end = whole.lastIndexOf('PK\x05\x06', undefined, 'latin1');
@@ -93,7 +93,7 @@ function overlapping(entries: number, size: number): Buffer {
   const last = Buffer.from(directory.subarray(directory.lastIndexOf('PK\x01\x02', undefined, 'latin1')));
   const copies = Array.from({ length: entries }, (_, index) => {
     const copy = Buffer.from(last);
-    // The same length as the name that it takes the place of.
+    // The new name has the length of the old one, so that no offset changes.
     copy.write(
       `word/media/${String(index).padStart(6, '0')}`.slice(0, copy.readUInt16LE(28)).padEnd(copy.readUInt16LE(28), 'x'),
       46,
@@ -110,7 +110,7 @@ function overlapping(entries: number, size: number): Buffer {
   return Buffer.concat([whole.subarray(0, start), all, tail]);
 }
 
-/** A PDF of these objects, numbered from 1; a string each, or a dictionary with the bytes of its stream. */
+/** A PDF with these objects, numbered from 1. An object is a string, or a dictionary with the bytes of its stream. */
 function pdf(objects: readonly (string | { dictionary: string; stream: Uint8Array })[], trailer = ''): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')];
   let at = 9;
@@ -161,8 +161,8 @@ const ALL = { formats: ['markdown', 'html', 'links', 'images', 'summary'], onlyM
 const REDACT = { redactPII: true, formats: ['markdown', 'summary'] };
 const paragraphs = (inner: string): string => `<!doctype html><body><main><p>${inner}</p></main>`;
 
-/** Letters before an at sign that never comes, names joined by dots, digits, brackets that open, spaces, marks, half addresses, capitals. */
-const CHOKING: readonly string[] = [
+/** Long repetitions of the start of a pattern, without its end: email addresses, numbers, brackets, emphasis, URLs, names, escapes. */
+const BACKTRACKING_TEXTS: readonly string[] = [
   'a',
   'a.',
   'a@',
@@ -180,10 +180,9 @@ const CHOKING: readonly string[] = [
   '-- ',
 ].map((piece) => `${piece.repeat(Math.ceil(60_000 / piece.length))}x`);
 
-/** The whole corpus, by kind. */
 export const HOSTILE: readonly Hostile[] = [
-  // Archives.
-  { what: 'a ZIP bomb of one entry', fileName: 'a.docx', make: () => docx(Buffer.alloc(400 * MiB, ' '), true) },
+  // ZIP archives.
+  { what: 'a ZIP bomb with one entry', fileName: 'a.docx', make: () => docx(Buffer.alloc(400 * MiB, ' '), true) },
   {
     what: 'a ZIP bomb in a sheet',
     fileName: 'a.xlsx',
@@ -195,13 +194,13 @@ export const HOSTILE: readonly Hostile[] = [
     make: () => odf('text', `<office:text>${' '.repeat(300 * MiB)}</office:text>`, '', true),
   },
   {
-    what: 'a ZIP bomb beside two thousand readings of one chapter',
+    what: 'a ZIP bomb and a spine with 2,000 references to one chapter',
     fileName: 'a.epub',
     make: () =>
       epub(inPage('', 'x '.repeat(20_000)), [{ name: 'b.xhtml', content: Buffer.alloc(200 * MiB), deflate: true }]),
   },
   {
-    what: 'fifty thousand entries',
+    what: '50,000 ZIP entries',
     fileName: 'a.docx',
     make: () =>
       packageOf(
@@ -210,40 +209,44 @@ export const HOSTILE: readonly Hostile[] = [
         Array.from({ length: 50_000 }, (_, i) => ({ name: `word/${i}.xml`, content: '' })),
       ),
   },
-  { what: 'entries that overlap', fileName: 'a.docx', make: () => overlapping(5_000, 4 * MiB) },
+  { what: 'overlapping ZIP entries', fileName: 'a.docx', make: () => overlapping(5_000, 4 * MiB) },
   // XML.
   ...(['a.docx', 'a.xlsx', 'a.odt', 'a.epub', 'a.xhtml'] as const).flatMap((fileName): Hostile[] =>
     (
       [
-        ['a billion laughs', laughs, '&a9;'],
-        ['quadratic entities', quadratic, '&q;'.repeat(20_000)],
-        ['an external entity', elsewhere, '&x;'],
+        ['a billion laughs attack', billionLaughs, '&a9;'],
+        ['a quadratic blowup of an entity', quadraticBlowup, '&q;'.repeat(20_000)],
+        ['an external entity', externalEntity, '&x;'],
       ] as const
-    ).map(([what, doctype, said]) => ({
+    ).map(([what, doctype, references]) => ({
       what: `${what} in ${fileName.slice(1)}`,
       fileName,
       make: () => {
-        if (fileName === 'a.docx') return docx(inDocument(doctype('w:document'), said));
+        if (fileName === 'a.docx') return docx(inDocument(doctype('w:document'), references));
         if (fileName === 'a.odt')
-          return odf('text', `<office:text><text:p>${said}</text:p></office:text>`, doctype('office:document-content'));
-        if (fileName === 'a.epub') return epub(inPage(doctype('html'), said));
-        if (fileName === 'a.xhtml') return inPage(doctype('html'), said);
+          return odf(
+            'text',
+            `<office:text><text:p>${references}</text:p></office:text>`,
+            doctype('office:document-content'),
+          );
+        if (fileName === 'a.epub') return epub(inPage(doctype('html'), references));
+        if (fileName === 'a.xhtml') return inPage(doctype('html'), references);
         return packageOf('xl/workbook.xml', { 'xl/workbook.xml': `${OFFICE_DOCUMENT}.spreadsheetml.sheet.main+xml` }, [
           {
             name: 'xl/workbook.xml',
-            content: `<?xml version="1.0"?>${doctype('workbook')}<workbook>${said}</workbook>`,
+            content: `<?xml version="1.0"?>${doctype('workbook')}<workbook>${references}</workbook>`,
           },
         ]);
       },
     })),
   ),
   {
-    what: 'an element of a million attributes',
+    what: 'an element with 1,000,000 attributes',
     fileName: 'a.docx',
     make: () => docx(body(`<w:p ${Array.from({ length: 1_000_000 }, (_, i) => `a${i}="1"`).join(' ')}/>`), true),
   },
   {
-    what: 'a million names of a namespace',
+    what: '300,000 namespace declarations',
     fileName: 'a.odt',
     make: () =>
       odf(
@@ -255,35 +258,35 @@ export const HOSTILE: readonly Hostile[] = [
   },
   // Nesting.
   {
-    what: 'ten thousand nested tags',
+    what: '10,000 nested elements',
     fileName: 'a.html',
     make: () => `${'<div>'.repeat(10_000)}deep${'</div>'.repeat(10_000)}`,
     options: ALL,
   },
   {
-    what: 'a hundred thousand nested lists, quotes and tables',
+    what: '100,000 nested lists, quotes and tables',
     fileName: 'a.html',
     make: () => `${'<ul><li><blockquote><table><tr><td>'.repeat(100_000)}deep`,
     options: ALL,
   },
   {
-    what: 'ten thousand misnested inline tags',
+    what: '10,000 misnested inline tags',
     fileName: 'a.html',
     make: () => paragraphs('<b><i><a href=x><p>y'.repeat(10_000)),
     options: ALL,
   },
   {
-    what: 'ten thousand nested tags',
+    what: '10,000 nested elements',
     fileName: 'a.xhtml',
     make: () => inPage('', `${'<div>'.repeat(10_000)}deep${'</div>'.repeat(10_000)}`),
   },
   {
-    what: 'ten thousand nested tables',
+    what: '10,000 nested tables',
     fileName: 'a.docx',
     make: () => docx(body(`${'<w:tbl><w:tr><w:tc>'.repeat(10_000)}<w:p/>${'</w:tc></w:tr></w:tbl>'.repeat(10_000)}`)),
   },
   {
-    what: 'three hundred nested tables of text',
+    what: '300 nested tables with text',
     fileName: 'a.docx',
     make: () =>
       docx(
@@ -293,7 +296,7 @@ export const HOSTILE: readonly Hostile[] = [
       ),
   },
   {
-    what: 'ten thousand nested lists',
+    what: '10,000 nested lists',
     fileName: 'a.odt',
     make: () =>
       odf(
@@ -302,7 +305,7 @@ export const HOSTILE: readonly Hostile[] = [
       ),
   },
   {
-    what: 'a hundred thousand nested groups',
+    what: '100,000 nested groups',
     fileName: 'a.rtf',
     make: () => `{\\rtf1 ${'{'.repeat(100_000)}x${'}'.repeat(100_000)}}`,
   },
@@ -311,15 +314,15 @@ export const HOSTILE: readonly Hostile[] = [
     fileName: 'a.rtf',
     make: () => '{\\rtf1 a{\\*\\objdata \\bin2147483647 x}}',
   },
-  // Claims.
+  // Large spans and repeat counts.
   {
-    what: 'cells that span everything',
+    what: 'cells with the largest row and column spans',
     fileName: 'a.html',
     make: () => `<table>${'<tr><td rowspan=65534 colspan=1000>x</td></tr>'.repeat(2_000)}</table>`,
     options: ALL,
   },
   {
-    what: 'rows and columns repeated without end',
+    what: 'rows and columns with a repeat count of 2,147,483,647',
     fileName: 'a.ods',
     make: () =>
       odf(
@@ -328,13 +331,13 @@ export const HOSTILE: readonly Hostile[] = [
       ),
   },
   {
-    what: 'spaces repeated without end',
+    what: 'spaces with a repeat count of 2,147,483,647',
     fileName: 'a.odt',
     make: () =>
       odf('text', `<office:text>${'<text:p>x<text:s text:c="2147483647"/></text:p>'.repeat(1_000)}</office:text>`),
   },
   {
-    what: 'cells at the far corner',
+    what: 'cells in the last column and a merged range of the entire sheet',
     fileName: 'a.xlsx',
     make: () =>
       xlsx(
@@ -343,22 +346,22 @@ export const HOSTILE: readonly Hostile[] = [
   },
   // CSV.
   { what: 'one line of 49 MB', fileName: 'a.csv', make: () => Buffer.alloc(UPLOAD, 'x') },
-  { what: 'one line of commas', fileName: 'a.csv', make: () => Buffer.alloc(8 * MiB, ',') },
+  { what: 'one line with only commas', fileName: 'a.csv', make: () => Buffer.alloc(8 * MiB, ',') },
   {
-    what: 'a quote that never closes',
+    what: 'a quote that is never closed',
     fileName: 'a.csv',
     make: () => Buffer.concat([Buffer.from('"'), Buffer.alloc(8 * MiB, 'a,b\n')]),
   },
-  { what: 'quotes alone', fileName: 'a.csv', make: () => Buffer.alloc(8 * MiB, '"') },
-  { what: 'empty lines alone', fileName: 'a.csv', make: () => Buffer.alloc(8 * MiB, '\n') },
+  { what: 'only quotes', fileName: 'a.csv', make: () => Buffer.alloc(8 * MiB, '"') },
+  { what: 'only empty lines', fileName: 'a.csv', make: () => Buffer.alloc(8 * MiB, '\n') },
   // PDF.
   {
-    what: 'pages that are their own parents',
+    what: 'a page tree node that is its own parent and child',
     fileName: 'a.pdf',
     make: () => pdf([CATALOG, '<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2147483647 /Parent 2 0 R >>']),
   },
   {
-    what: 'a tree of pages that doubles thirty times',
+    what: 'a page tree of 30 levels, each with two references to the next level',
     fileName: 'a.pdf',
     make: () =>
       pdf([
@@ -371,7 +374,7 @@ export const HOSTILE: readonly Hostile[] = [
       ]),
   },
   {
-    what: 'a million objects',
+    what: '600,000 objects',
     fileName: 'a.pdf',
     make: () =>
       pdf([
@@ -381,14 +384,18 @@ export const HOSTILE: readonly Hostile[] = [
         ...Array.from({ length: 600_000 }, () => 'null'),
       ]),
   },
-  { what: 'objects that never end', fileName: 'a.pdf', make: () => `%PDF-1.7\n1 0 obj\n${'[<<'.repeat(2_000_000)}` },
   {
-    what: 'a table of objects that leads to itself',
+    what: '2,000,000 nested arrays and dictionaries that are never closed',
+    fileName: 'a.pdf',
+    make: () => `%PDF-1.7\n1 0 obj\n${'[<<'.repeat(2_000_000)}`,
+  },
+  {
+    what: 'a cross-reference table whose /Prev is its own offset',
     fileName: 'a.pdf',
     make: () => pdf([CATALOG, '<< /Type /Pages /Kids [] /Count 0 >>'], '/Prev START'),
   },
   {
-    what: 'a length that names itself',
+    what: 'a stream whose /Length is a reference to the stream itself',
     fileName: 'a.pdf',
     make: () =>
       pdf([
@@ -399,9 +406,9 @@ export const HOSTILE: readonly Hostile[] = [
         FONT,
       ]),
   },
-  { what: 'a content of 500 MB', fileName: 'a.pdf', make: () => onePage(Buffer.alloc(500 * MiB, 'q Q ')) },
+  { what: 'a content stream of 500 MB', fileName: 'a.pdf', make: () => onePage(Buffer.alloc(500 * MiB, 'q Q ')) },
   {
-    what: 'a content deflated twice',
+    what: 'a content stream of 800 MB that is deflated twice',
     fileName: 'a.pdf',
     make: () =>
       pdf([
@@ -416,7 +423,7 @@ export const HOSTILE: readonly Hostile[] = [
       ]),
   },
   {
-    what: 'a form that draws itself',
+    what: 'a form XObject that draws itself',
     fileName: 'a.pdf',
     make: () =>
       onePage(Buffer.from('/X Do'), '/XObject << /X 6 0 R >>', [
@@ -427,7 +434,7 @@ export const HOSTILE: readonly Hostile[] = [
       ]),
   },
   {
-    what: 'forms that double twenty-five times',
+    what: '25 form XObjects, each of which draws the next one twice',
     fileName: 'a.pdf',
     make: () =>
       onePage(
@@ -440,7 +447,7 @@ export const HOSTILE: readonly Hostile[] = [
       ),
   },
   {
-    what: 'a page as wide as a country',
+    what: 'a page of 9,000,000 by 9,000,000 points',
     fileName: 'a.pdf',
     make: () =>
       pdf([
@@ -453,7 +460,7 @@ export const HOSTILE: readonly Hostile[] = [
     options: { parsers: [{ type: 'pdf', mode: 'ocr' }], timeout: 10_000 },
   },
   {
-    what: 'a picture of a million million dots',
+    what: 'an image of 1,000,000 by 1,000,000 pixels',
     fileName: 'a.pdf',
     make: () =>
       onePage(Buffer.from('/X Do'), '/XObject << /X 6 0 R >>', [
@@ -466,7 +473,7 @@ export const HOSTILE: readonly Hostile[] = [
     options: { parsers: [{ type: 'pdf', mode: 'ocr' }], timeout: 10_000 },
   },
   {
-    what: 'two hundred thousand lines',
+    what: '200,000 lines',
     fileName: 'a.pdf',
     make: () =>
       onePage(
@@ -476,25 +483,25 @@ export const HOSTILE: readonly Hostile[] = [
       ),
   },
   {
-    what: 'two hundred thousand words at one place',
+    what: '200,000 words at the same position',
     fileName: 'a.pdf',
     make: () => onePage(Buffer.concat(Array.from({ length: 200_000 }, () => text('word')))),
   },
-  // Regular expressions, and whatever looks ahead: linear in none of these, one of them takes minutes.
+  // Texts and selectors on which an algorithm of quadratic or exponential time runs for minutes.
   {
-    what: 'text that patterns choke on',
+    what: 'text on which regular expressions may backtrack',
     fileName: 'a.html',
-    make: () => paragraphs(CHOKING.join('</p><p>')),
+    make: () => paragraphs(BACKTRACKING_TEXTS.join('</p><p>')),
     options: ALL,
   },
   {
-    what: 'text that patterns choke on, redacted',
+    what: 'text on which regular expressions may backtrack, with redaction',
     fileName: 'a.html',
-    make: () => paragraphs(CHOKING.join('</p><p>')),
+    make: () => paragraphs(BACKTRACKING_TEXTS.join('</p><p>')),
     options: { ...REDACT, timeout: 20_000 },
   },
   {
-    what: 'a pattern that backtracks in the tags to leave out',
+    what: 'long and deeply nested selectors in `excludeTags`',
     fileName: 'a.html',
     make: () => paragraphs('<i>x</i>'.repeat(20_000)),
     options: {

@@ -1,4 +1,4 @@
-// Office files that hold what DECISIONS rules on: headers, footnotes, tracked changes, comments, hidden sheets and slides, notes.
+// Generates office files with headers, footnotes, tracked changes, comments, hidden sheets, hidden slides and speaker notes.
 import { escapeXml, HEAD, packageOf, relations, TYPE } from './ooxml.ts';
 
 const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
@@ -11,14 +11,14 @@ const MAIN_TYPES = {
   'ppt/presentation.xml': 'application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml',
 } as const;
 
-/** A package that announces a document of its kind and does not hold it. */
-export function hollowPackage(main: keyof typeof MAIN_TYPES): Buffer {
+/** A package without its main part, although its content types list that part. */
+export function packageWithoutMainPart(main: keyof typeof MAIN_TYPES): Buffer {
   return packageOf(main, { [main]: MAIN_TYPES[main] }, [
     { name: main.replace(/[^/]+$/, 'media/note.txt'), content: 'x' },
   ]);
 }
 
-/** A .docx with a header, a footer, a footnote, an insertion, a deletion and a comment. Every part says its own name. */
+/** A .docx with a header, a footer, a footnote, an insertion, a deletion and a comment. The text of each part names the part. */
 export function reviewedDocx(): Buffer {
   const author = 'w:author="Ana" w:date="2024-05-01T00:00:00Z"';
   const body = [
@@ -66,7 +66,7 @@ export function reviewedDocx(): Buffer {
   );
 }
 
-/** An .xlsx of three sheets: visible, hidden, very hidden. */
+/** An .xlsx with a visible, a hidden and a very hidden sheet. */
 export function hiddenSheetXlsx(): Buffer {
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
   const sheets: readonly (readonly [name: string, state: string])[] = [
@@ -112,7 +112,7 @@ function shapes(items: readonly (readonly [kind: string, text: string])[]): stri
   return `<p:cSld><p:spTree><p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>${items.map(shape).join('')}</p:spTree></p:cSld>`;
 }
 
-/** A .pptx of three slides: the first with speaker notes, the second hidden. */
+/** A .pptx with three slides: the first has speaker notes, the second is hidden. */
 export function notedPptx(): Buffer {
   const slides: readonly (readonly [title: string, show: string])[] = [
     ['First slide', ''],

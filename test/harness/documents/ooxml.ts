@@ -1,4 +1,4 @@
-// Smallest Word, Excel and PowerPoint files that open everywhere, with words the suites look for.
+// Generates minimal Word, Excel and PowerPoint files that Microsoft Office and LibreOffice can open, with text that tests search for.
 import { type ZipEntry, zip } from './zip.ts';
 
 export const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
@@ -14,7 +14,7 @@ export const relations = (targets: readonly (readonly [type: string, target: str
     .map(([type, target], index) => `<Relationship Id="rId${index + 1}" Type="${TYPE}/${type}" Target="${target}"/>`)
     .join('')}</Relationships>`;
 
-/** An OPC package: content types, root relation, parts. */
+/** An OPC package: content types, root relationship and parts. */
 export function packageOf(
   main: string,
   overrides: Record<string, string>,
@@ -79,7 +79,7 @@ export function docx(content: Content, { macros = false } = {}): Buffer {
 
 const columnName = (index: number) => String.fromCharCode(65 + index);
 
-/** An .xlsx, or an .xlsm with `macros`: one sheet named `sheet` with title, paragraphs and table as rows. Digits become numbers. */
+/** An .xlsx, or an .xlsm with `macros`: one sheet with the title, the paragraphs and the table as rows. Texts of digits become numbers. */
 export function xlsx(content: Content, { macros = false, sheet = 'Boats' } = {}): Buffer {
   const rows = [[content.title], ...content.paragraphs.map((text) => [text]), ...content.table];
   const cells = rows.map((row, index) => {
@@ -115,7 +115,7 @@ export function xlsx(content: Content, { macros = false, sheet = 'Boats' } = {})
   );
 }
 
-/** A .pptx, or a .pptm with `macros`: one slide with a title and one line of text per paragraph. */
+/** A .pptx, or a .pptm with `macros`: one slide with a title and one line for each paragraph. */
 export function pptx(content: Content, { macros = false } = {}): Buffer {
   const draw = 'http://schemas.openxmlformats.org/drawingml/2006/main';
   const names = `xmlns:a="${draw}" xmlns:r="${TYPE}" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"`;
@@ -233,7 +233,7 @@ const double = (value: number) => {
   return bytes;
 };
 
-/** An .xlsb with one sheet ([MS-XLSB] 2.4): no free tool writes this kind, so its records are written here. */
+/** An .xlsb with one sheet ([MS-XLSB] 2.4). The records are written here, because no free tool writes this format. */
 export function xlsb(content: Content, { sheet = 'Boats' } = {}): Buffer {
   const rows = [[content.title], ...content.paragraphs.map((text) => [text]), ...content.table];
   const width = Math.max(...rows.map((row) => row.length));

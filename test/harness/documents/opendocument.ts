@@ -1,4 +1,4 @@
-// Smallest OpenDocument and EPUB files, written by hand for the suites.
+// Generates minimal OpenDocument and EPUB files with text that tests search for.
 import { type Content, escapeXml } from './ooxml.ts';
 import { zip } from './zip.ts';
 

@@ -1,4 +1,4 @@
-// Makes small pages by hand, as a PDF engine would read them, for tests that hold one rule of the layout or the tables each.
+// Creates synthetic pages in the form in which a PDF engine returns them, for unit tests of single layout and table rules.
 import { layoutBatch } from '#services/pdf/convert.ts';
 import type { Draft, TableGrid } from '#services/pdf/layout/blocks.ts';
 import { assembleBlocks } from '#services/pdf/layout/document.ts';
@@ -12,7 +12,7 @@ export const sized = (size: number, style = PLAIN): TextStyle => ({ ...style, si
 
 let count = 0;
 
-/** Words of 5 points a letter and `gap` between them, whatever the type, on the baseline `y`. */
+/** Words on the baseline `y`. Each letter is 5 points wide in every style. @param gap points between words */
 export function line(x: number, y: number, text: string, style = PLAIN, gap = 5): Word[] {
   let at = x;
   return text.split(' ').map((part) => {
@@ -31,16 +31,16 @@ export function line(x: number, y: number, text: string, style = PLAIN, gap = 5)
   });
 }
 
-const TELL =
+const SAMPLE_WORDS =
   'the keeper counts every ship that passes between two bells of a watch and notes it in his long grey book of'.split(
     ' ',
   );
 
-/** A line of prose of exactly so many letters, with no capital and no stop. */
+/** A line of prose with exactly this number of characters, without capitals and full stops. */
 export function filled(letters: number, seed = 0): string {
-  let text = TELL[seed % TELL.length] ?? '';
+  let text = SAMPLE_WORDS[seed % SAMPLE_WORDS.length] ?? '';
   for (let n = seed + 1; ; n++) {
-    const word = TELL[n % TELL.length] ?? '';
+    const word = SAMPLE_WORDS[n % SAMPLE_WORDS.length] ?? '';
     if (text.length + 1 + word.length + 2 > letters) break;
     text += ` ${word}`;
   }
@@ -48,14 +48,14 @@ export function filled(letters: number, seed = 0): string {
   return rest > 0 ? `${text} ${'lamplights'.slice(0, rest)}` : text;
 }
 
-/** Lines of prose of 60 letters, 12 points apart: from x to x + 300. */
+/** Lines of prose with 60 characters each, from x to x + 300. @param pace points between baselines */
 export const prose = (x: number, y: number, lines: number, style = PLAIN, pace = 12): Word[] =>
   Array.from({ length: lines }, (_, n) => line(x, y + n * pace, filled(60, n * 3), style)).flat();
 
-/** Gap between the words of a cell: no wider than a space of its type. */
+/** Points between the words of a cell, not wider than a space of the font. */
 const CELL_SPACE = 3;
 
-/** Cells on one baseline a row; an empty text is no cell. */
+/** Rows of cells, each row on one baseline. An empty text creates no cell. */
 export const rows = (
   xs: readonly number[],
   y: number,
@@ -83,11 +83,11 @@ export const painted = (x0: number, y0: number, x1: number, y1: number, color = 
 
 export const kinds = (drafts: readonly Draft[]): string[] => drafts.map((draft) => draft.kind);
 
-/** The texts of a table's cells, by rows. */
+/** The texts of a table's cells by row. */
 export const cellTexts = ({ grid }: { grid: TableGrid }): string[][] =>
   grid.rows.map((row) => row.map((cell) => cell.text));
 
-/** The texts of the cells of each table. */
+/** The texts of the cells of each table, by table and row. */
 export const grids = (drafts: readonly Draft[]): string[][][] =>
   drafts.flatMap((draft) => (draft.kind === 'table' ? [cellTexts(draft)] : []));
 
@@ -124,7 +124,10 @@ export function draftPages(pages: readonly Word[][], more: Partial<PageContent> 
 export const texts = (words: Word[], more: Partial<PageContent> = {}): string[] =>
   draftPages([words], more).map((draft) => ('text' in draft ? draft.text : draft.kind));
 
-/** Each block of a document as `type html`; `+` before one that carries on the block before it, `~` before furniture. */
+/**
+ * Each block of a document as `type html`. A block that continues the block before it starts with `+`. A running header, running footer or
+ * page number starts with `~`.
+ */
 export function blocksOf(pages: readonly Word[][], bookmarks: readonly Bookmark[] = []): string[] {
   const frames = new Map(pages.map((_, index) => [index, { width: 600, height: 800, source: 'native_text' }]));
   const { pages: found } = assembleBlocks(draftPages(pages), frames, bookmarks, new Set());

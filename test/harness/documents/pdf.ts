@@ -1,4 +1,4 @@
-// PDF files for the suites: text pages, pages without text, and the ways in which a PDF can be wrong.
+// Generates PDF files with text pages, image-only pages and blank pages.
 import { PDFDocument, type PDFImage, rgb, StandardFonts } from 'pdf-lib';
 
 export interface PdfPage {
@@ -8,7 +8,7 @@ export interface PdfPage {
   table?: readonly (readonly string[])[];
 }
 
-/** A document whose dates do not depend on the day, so that the same words make the same bytes. */
+/** A document with fixed dates, so that the same content always gives the same bytes. */
 async function createDocument(): Promise<PDFDocument> {
   const document = await PDFDocument.create();
   document.setCreationDate(new Date('2024-05-01T12:00:00Z'));
@@ -16,7 +16,7 @@ async function createDocument(): Promise<PDFDocument> {
   return document;
 }
 
-/** Draws one page per item on A4: the title at 24 pt, lines at 11 pt as paragraphs of their own, a ruled table. */
+/** A PDF with one A4 page per item: the title at 24 pt, each line at 11 pt as its own paragraph, and a ruled table. */
 export async function pdf(pages: readonly PdfPage[], { title }: { title?: string } = {}): Promise<Uint8Array> {
   const document = await createDocument();
   if (title !== undefined) document.setTitle(title);
@@ -51,7 +51,7 @@ export async function pdf(pages: readonly PdfPage[], { title }: { title?: string
   return document.save({ useObjectStreams: false });
 }
 
-/** A PDF whose pages are pictures alone, as a scanner makes them; the same bytes are embedded once. */
+/** A PDF with image-only pages, as a scanner writes it. An image that is passed several times is embedded once. */
 export async function imagePdf(pngs: readonly Uint8Array[]): Promise<Uint8Array> {
   const document = await createDocument();
   const embedded = new Map<Uint8Array, PDFImage>();
@@ -63,7 +63,7 @@ export async function imagePdf(pngs: readonly Uint8Array[]): Promise<Uint8Array>
   return document.save();
 }
 
-/** A PDF of `count` pages without a mark on them. */
+/** A PDF with `count` blank pages. */
 export async function blankPdf(count = 1): Promise<Uint8Array> {
   const document = await createDocument();
   for (let index = 0; index < count; index++) document.addPage([595, 842]);

@@ -1,32 +1,33 @@
-// Scans of any length whose every word is known: text drawn, rendered as a scanner would see it, noised, and kept as pictures alone.
+// Generates scanned PDF files of any length with known words: renders text, adds noise, and embeds only the images.
 import { readFile } from 'node:fs/promises';
 import { deflateSync } from 'node:zlib';
 import { PDFDocument, PDFName, StandardFonts } from 'pdf-lib';
 import { openPageSource } from '#services/pdf/source/open-page-source.ts';
 
 interface ScanOptions {
-  /** Printed lines of a page, and the resolution that it is scanned at. */
+  /** Printed lines per page. */
   lines: number;
+  /** Resolution of the scan. */
   dpi: number;
 }
 
 export interface Scan {
   bytes: Uint8Array;
-  /** The words of each page, in order. No two pages share their first line. */
+  /** The words of each page, in order. The first line of each page is unique. */
   pages: string[];
 }
 
 const A4: [number, number] = [595, 842];
 const LEADING = 17;
-const WORDS_A_LINE = 11;
-/** Long enough that one is not read for another. */
+const WORDS_PER_LINE = 11;
+/** The words are long, so that OCR does not read one as another. */
 const WORDS =
   'harbour keeper counted herons before evening storm while fishing boats returned slowly through narrow channel carrying barrels lanterns copper timber letters from distant islands where gardens market bridges follow river northern hills every morning someone writes careful notes about weather tides cargo'.split(
     ' ',
   );
 const DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 
-/** Even numbers in [0, 1) that are the same in every run (mulberry32). */
+/** Generates uniformly distributed numbers in [0, 1) that are the same in every run (Mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -41,21 +42,21 @@ function linesOf(page: number, count: number): string[] {
   const random = seeded(page);
   const number = [...String(page)].map((digit) => DIGITS[Number(digit)]).join(' ');
   const line = () =>
-    Array.from({ length: WORDS_A_LINE }, () => WORDS[Math.floor(random() * WORDS.length)] ?? '').join(' ');
+    Array.from({ length: WORDS_PER_LINE }, () => WORDS[Math.floor(random() * WORDS.length)] ?? '').join(' ');
   return [`Harbour log sheet ${number}`, ...Array.from({ length: count - 1 }, line)];
 }
 
 const GRAIN_COUNT = 1 << 16;
 let grains: Float32Array | undefined;
 
-/** The grain of a scanner, in grey levels: computed once, because three random numbers a pixel cost more than to render the page. */
+/** The noise of a scanner, in grey levels. It is computed once, because three random numbers per pixel cost more than rendering the page. */
 function scannerGrain(): Float32Array {
   const random = seeded(1);
   grains ??= Float32Array.from({ length: GRAIN_COUNT }, () => (random() + random() + random() - 1.5) * 28);
   return grains;
 }
 
-/** The grey pixels in 16 shades, two per byte, with the grain of a scanner. Each seed shifts the grain. */
+/** Adds noise like that of a scanner, and reduces the pixels to 16 grey levels, two pixels per byte. Each seed shifts the noise. */
 function scanned(pixels: Uint8Array, width: number, height: number, seed: number): Uint8Array {
   const grain = scannerGrain();
   let next = Math.floor(seeded(seed)() * GRAIN_COUNT);
@@ -74,7 +75,7 @@ function scanned(pixels: Uint8Array, width: number, height: number, seed: number
 
 const REPORT_SCAN = new URL('../../../fixtures/pdf/scanned-harbour-report.pdf', import.meta.url);
 
-/** The committed scan of one page, `count` times in one PDF. Its picture is copied as it is stored: pdf-lib takes 0.3 s to embed a page as PNG. */
+/** A PDF with `count` copies of the committed scan of one page. The stored image is copied, because pdf-lib takes 0.3 s to embed a page as PNG. */
 export async function repeatedScan(count: number): Promise<Uint8Array> {
   const source = await PDFDocument.load(await readFile(REPORT_SCAN));
   const scan = await PDFDocument.create();
@@ -82,15 +83,15 @@ export async function repeatedScan(count: number): Promise<Uint8Array> {
   return scan.save();
 }
 
-/** A PDF of `count` scanned A4 pages without a letter of text in it. */
+/** A PDF with `count` scanned A4 pages and no text layer. */
 export async function scannedLog(count: number, { lines, dpi }: ScanOptions): Promise<Scan> {
   const texts = Array.from({ length: count }, (_, index) => linesOf(index + 1, lines));
   return { bytes: await scanOf(texts, dpi), pages: texts.map((text) => text.join(' ')) };
 }
 
 /**
- * Scanned A4 pages of these lines.
- * @param mirrored numbers of pages (from 0) that were laid on the glass from behind, as film is by mistake: print that nobody can read
+ * A PDF with one scanned A4 page for each list of lines.
+ * @param mirrored 0-based indexes of pages that are mirrored, so that their text is unreadable
  */
 export async function scanOf(
   texts: readonly (readonly string[])[],
@@ -127,7 +128,7 @@ export async function scanOf(
   return scan.save();
 }
 
-/** Share of the words of `truth` that `text` holds, each as often as it is there. */
+/** Share (0 to 1) of the words of `truth` that `text` contains. A repeated word must be repeated in `text` too. */
 export function wordsFound(truth: string, text: string): number {
   const left = new Map<string, number>();
   for (const word of text.split(/[^\p{L}]+/u)) left.set(word, (left.get(word) ?? 0) + 1);

@@ -1,17 +1,17 @@
-// Pages whose text layer is right, wrong, hidden or missing, each with what a reader sees on it and where a parser must take it from.
+// Generates PDF pages with a correct, wrong, hidden or missing text layer, and states for each which words a parser must read from which source.
 import { degrees, PDFDocument, type PDFFont, PDFName, type PDFPage, rgb, StandardFonts } from 'pdf-lib';
 import { openPageSource } from '#services/pdf/source/open-page-source.ts';
-import { inNamelessTrueType, inType3, outlined } from './glyphs.ts';
+import { drawAsStrokes, inTrueTypeWithoutToUnicode, inType3Font } from './glyphs.ts';
 
 interface TextLayerPage {
   name: string;
-  /** Where the words come from; null where the page says nothing. */
+  /** Expected source of the words. Null if the page has no words. */
   source: 'native_text' | 'layout_ocr' | null;
-  /** Each stands in a block of that source, and once in the page. */
+  /** Each must be in a block of that source, and only once on the page. */
   says: readonly string[];
-  /** Stand in blocks of the other source. */
+  /** Must be in blocks of the other source. */
   alsoSays?: readonly string[];
-  /** Stand nowhere. */
+  /** Must not be in any block. */
   not?: readonly string[];
   draw(pen: Pen, page: PDFPage): Promise<void> | void;
 }
@@ -21,7 +21,7 @@ interface Pen {
   font: PDFFont;
 }
 
-/** A5: small pages are read fast. */
+/** A5, because small pages need less time. */
 const PAGE: [number, number] = [420, 595];
 const SCAN_DPI = 130;
 const TEXT = [
@@ -31,8 +31,8 @@ const TEXT = [
   'how many days she was at sea. Cargo follows on',
   'the facing page with lemons and bales of wool.',
 ];
-const SAID = ['harbour office', 'clerk writes', 'bales of wool'];
-/** The same, as an early OCR read a bad scan. */
+const WORDS = ['harbour office', 'clerk writes', 'bales of wool'];
+/** The same text with the errors of old OCR software on a bad scan. */
 const GARBLED = [
   'Tbc h^rb0ur 0ff|<c kccps ~ b{){}k 0f cv#ry sb|p',
   'tb^t c0mcs |n bcf0rc n0{}n. ^ clcrk wr|tcs tbc',
@@ -41,7 +41,7 @@ const GARBLED = [
   'tbc f^c|ng p~gc w|tb lcm0ns ^nd b~lcs 0f w{}{}l.',
 ];
 const CAPITALS = ['THE WHITE HALL', 'TEN MEN WALK HALF A MILE', 'TAKE THE LINE TWELVE'];
-const STAMP =
+const NOTICE =
   'Downloaded from the library of the harbour town by a reader on the fifth of May, for private study and for no other use whatever';
 const PRIVATE_USE = 0xe000;
 
@@ -55,7 +55,7 @@ function paint({ document }: Pen, page: PDFPage, operators: string): void {
   page.node.addContentStream(document.context.register(document.context.stream(`\n${operators}\n`)));
 }
 
-/** Puts a picture of 8-bit grey pixels into a box. */
+/** Draws an image of 8-bit grey pixels into a box of the page. */
 function picture(
   pen: Pen,
   page: PDFPage,
@@ -75,7 +75,7 @@ function picture(
   paint(pen, page, `q ${wide} 0 0 ${high} ${x} ${y} cm ${name} Do Q`);
 }
 
-/** What is drawn, as a scanner sees it, in a box of the page. */
+/** Renders what `draw` draws to an image, and places the image into a box of the page, like a scan. */
 async function scan(
   pen: Pen,
   page: PDFPage,
@@ -92,16 +92,16 @@ async function scan(
   }
 }
 
-const letter = (page: PDFPage, font: PDFFont) => write(page, font, TEXT);
+const drawText = (page: PDFPage, font: PDFFont) => write(page, font, TEXT);
 
-/** Lines under a scan, painted with render mode 3 as OCR programs do. */
-function hide({ document, font }: Pen, page: PDFPage, lines: readonly string[]): void {
+/** Adds invisible lines (text rendering mode 3), as OCR programs add them to a scan. */
+function addHiddenText({ document, font }: Pen, page: PDFPage, lines: readonly string[]): void {
   const name = page.node.newFontDictionary('Hidden', font.ref);
   const shown = lines.map((line, index) => `1 0 0 1 40 ${520 - index * 19.5} Tm ${font.encodeText(line)} Tj`);
   paint({ document, font }, page, `BT 3 Tr ${name} 13 Tf ${shown.join(' ')} ET`);
 }
 
-/** Soft shapes of many greys, as a photograph has them, and no line of print. */
+/** Soft shapes in many grey levels, like a photograph, without text. */
 function photograph(): { width: number; height: number; pixels: Uint8Array } {
   const [width, height] = [300, 200];
   const pixels = Uint8Array.from({ length: width * height }, (_, at) => {
@@ -112,13 +112,18 @@ function photograph(): { width: number; height: number; pixels: Uint8Array } {
 }
 
 export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
-  { name: 'no text: a scan', source: 'layout_ocr', says: SAID, draw: (pen, page) => scan(pen, page, letter) },
   {
-    name: 'a scan with a watermark only',
+    name: 'a scan without a text layer',
     source: 'layout_ocr',
-    says: SAID,
+    says: WORDS,
+    draw: (pen, page) => scan(pen, page, drawText),
+  },
+  {
+    name: 'a scan with only a watermark in its text layer',
+    source: 'layout_ocr',
+    says: WORDS,
     draw: async (pen, page) => {
-      await scan(pen, page, letter);
+      await scan(pen, page, drawText);
       for (let at = 0; at < 9; at++)
         page.drawText('DRAFT COPY', {
           x: 60,
@@ -131,87 +136,88 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
     },
   },
   {
-    name: 'a scan with a page number only',
+    name: 'a scan with only a page number in its text layer',
     source: 'layout_ocr',
-    says: SAID,
+    says: WORDS,
     draw: async (pen, page) => {
-      await scan(pen, page, letter);
+      await scan(pen, page, drawText);
       page.drawText('17', { x: 205, y: 24, size: 9, font: pen.font });
     },
   },
   {
-    name: "a scan with a library's long stamp",
+    name: 'a scan with only a long download notice in its text layer',
     source: 'layout_ocr',
-    says: SAID,
+    says: WORDS,
     draw: async (pen, page) => {
-      await scan(pen, page, letter);
-      page.drawText(STAMP, { x: 20, y: 12, size: 5, font: pen.font });
+      await scan(pen, page, drawText);
+      page.drawText(NOTICE, { x: 20, y: 12, size: 5, font: pen.font });
     },
   },
   {
-    name: 'letters that are named by private-use code points',
+    name: 'a font that maps its letters to private-use code points',
     source: 'layout_ocr',
     says: ['WHITE HALL', 'MEN WALK'],
     draw: (pen, page) =>
       paint(
         pen,
         page,
-        inType3(pen.document, page, CAPITALS, { x: 40, y: 480, size: 18 }, (code) => PRIVATE_USE + code),
+        inType3Font(pen.document, page, CAPITALS, { x: 40, y: 480, size: 18 }, (code) => PRIVATE_USE + code),
       ),
   },
   {
-    name: 'a Type 3 font without Unicode',
+    name: 'a Type 3 font without ToUnicode',
     source: 'layout_ocr',
     says: ['WHITE HALL', 'MEN WALK'],
-    draw: (pen, page) => paint(pen, page, inType3(pen.document, page, CAPITALS, { x: 40, y: 480, size: 18 })),
+    draw: (pen, page) => paint(pen, page, inType3Font(pen.document, page, CAPITALS, { x: 40, y: 480, size: 18 })),
   },
   {
-    name: 'a TrueType font by glyph numbers, without ToUnicode',
+    name: 'a TrueType font with glyph numbers as codes, without ToUnicode',
     source: 'layout_ocr',
-    says: SAID,
-    draw: (pen, page) => paint(pen, page, inNamelessTrueType(pen.document, page, TEXT, { x: 30, y: 500, size: 14 })),
+    says: WORDS,
+    draw: (pen, page) =>
+      paint(pen, page, inTrueTypeWithoutToUnicode(pen.document, page, TEXT, { x: 30, y: 500, size: 14 })),
   },
   {
-    name: 'a hidden layer of a bad OCR',
+    name: 'a scan with a hidden text layer full of OCR errors',
     source: 'layout_ocr',
-    says: SAID,
+    says: WORDS,
     not: ['kccps'],
     draw: async (pen, page) => {
-      await scan(pen, page, letter);
-      hide(pen, page, GARBLED);
+      await scan(pen, page, drawText);
+      addHiddenText(pen, page, GARBLED);
     },
   },
   {
-    name: 'a hidden layer that has the first line only',
+    name: 'a scan with a hidden text layer of only the first line',
     source: 'layout_ocr',
-    says: SAID,
+    says: WORDS,
     draw: async (pen, page) => {
-      await scan(pen, page, letter);
-      hide(pen, page, TEXT.slice(0, 1));
+      await scan(pen, page, drawText);
+      addHiddenText(pen, page, TEXT.slice(0, 1));
     },
   },
   {
-    name: 'a good hidden layer',
+    name: 'a scan with a correct hidden text layer',
     source: 'native_text',
-    says: SAID,
+    says: WORDS,
     draw: async (pen, page) => {
-      await scan(pen, page, letter);
-      hide(pen, page, TEXT);
+      await scan(pen, page, drawText);
+      addHiddenText(pen, page, TEXT);
     },
   },
   {
-    name: 'a picture with text in it over most of the page',
+    name: 'a picture with text that covers most of the page',
     source: 'layout_ocr',
-    says: SAID,
+    says: WORDS,
     draw: async (pen, page) => {
       await scan(pen, page, (sheet, font) => write(sheet, font, TEXT, 30, 380), [10, 60, 400, 470]);
       page.drawText('Plate 4', { x: 190, y: 30, size: 10, font: pen.font });
     },
   },
   {
-    name: 'good text with a scanned figure',
+    name: 'correct text with a scanned figure',
     source: 'native_text',
-    says: SAID,
+    says: WORDS,
     alsoSays: ['Monday Petersen', 'Tuesday Lindqvist'],
     draw: async (pen, page) => {
       write(page, pen.font, TEXT);
@@ -221,15 +227,15 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
         (sheet, font) => write(sheet, font, ['Lighthouse rota', 'Monday Petersen', 'Tuesday Lindqvist'], 25, 110, 16),
         [60, 180, 300, 160],
       );
-      // Lettered anew over the figure: said once, and by the text layer.
+      // The text layer repeats the title of the figure at the same position, so the title must be read once, from the text layer.
       page.drawRectangle({ x: 80, y: 286, width: 150, height: 24, color: rgb(1, 1, 1) });
       page.drawText('Lighthouse rota', { x: 85, y: 292, size: 16, font: pen.font });
     },
   },
   {
-    name: 'good text with the picture of a chart whose labels run up the page',
+    name: 'correct text with a chart that is a picture and has vertical labels',
     source: 'native_text',
-    says: SAID,
+    says: WORDS,
     alsoSays: ['Ships by cargo', 'Lemons and oranges', 'Woollen blankets', 'Timber from Norway'],
     draw: async (pen, page) => {
       write(page, pen.font, TEXT);
@@ -257,9 +263,9 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
     },
   },
   {
-    name: 'good text with a photograph',
+    name: 'correct text with a photograph',
     source: 'native_text',
-    says: SAID,
+    says: WORDS,
     draw: (pen, page) => {
       write(page, pen.font, TEXT);
       picture(pen, page, photograph(), [60, 180, 300, 200]);
@@ -267,18 +273,18 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   },
   { name: 'a blank page', source: null, says: [], draw: () => undefined },
   {
-    name: 'outlines of letters with a page number',
+    name: 'text drawn as outlines, with a page number in the text layer',
     source: 'layout_ocr',
     says: ['WHITE HALL', 'MEN WALK'],
     draw: (pen, page) => {
-      paint(pen, page, outlined(CAPITALS, 40, 480, 18));
+      paint(pen, page, drawAsStrokes(CAPITALS, 40, 480, 18));
       page.drawText('21', { x: 205, y: 24, size: 9, font: pen.font });
     },
   },
   {
-    name: 'good text in a ruled frame',
+    name: 'correct text in a ruled frame',
     source: 'native_text',
-    says: SAID,
+    says: WORDS,
     draw: (pen, page) => {
       write(page, pen.font, TEXT);
       page.drawRectangle({ x: 30, y: 430, width: 360, height: 120, borderWidth: 1, borderColor: rgb(0, 0, 0) });
@@ -286,13 +292,13 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   },
 ];
 
-/** All of them as one document. */
+/** One PDF with all pages of `TEXT_LAYER_PAGES`. */
 export async function textLayers(): Promise<Uint8Array> {
   const document = await PDFDocument.create();
   const pen = { document, font: await document.embedFont(StandardFonts.TimesRoman) };
   for (const { draw } of TEXT_LAYER_PAGES) {
     const page = document.addPage(PAGE);
-    // Names of fonts and pictures are the page's own.
+    // Each page has its own resources, because several pages use the same names for fonts and images.
     page.node.set(PDFName.of('Resources'), document.context.obj({}));
     await draw(pen, page);
   }

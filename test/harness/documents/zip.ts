@@ -1,10 +1,10 @@
-// Writes ZIP files in a few lines, so that the office documents of the tests are made in sight instead of committed as blobs.
+// Writes ZIP files, so that tests can generate office documents from readable code instead of committed binary files.
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface ZipEntry {
   name: string;
   content: string | Uint8Array;
-  /** Deflated; stored as it is by default (ODF and EPUB want their `mimetype` stored). */
+  /** Compresses the entry. By default it is stored, as ODF and EPUB require for their `mimetype`. */
   deflate?: boolean;
 }
 
@@ -26,10 +26,10 @@ export function zip(entries: readonly ZipEntry[]): Buffer {
     fields.writeUInt32LE(data.length, 14);
     fields.writeUInt32LE(content.length, 18);
     fields.writeUInt16LE(name.length, 22);
-    const place = Buffer.alloc(14);
-    place.writeUInt32LE(offset, 10);
+    const offsets = Buffer.alloc(14);
+    offsets.writeUInt32LE(offset, 10);
     local.push(Buffer.from('PK\x03\x04', 'latin1'), fields, name, data);
-    central.push(Buffer.from('PK\x01\x02\x14\x00', 'latin1'), fields, place, name);
+    central.push(Buffer.from('PK\x01\x02\x14\x00', 'latin1'), fields, offsets, name);
     offset += 30 + name.length + data.length;
   }
   const directory = Buffer.concat(central);

@@ -1,11 +1,11 @@
-// Files that ask whoever opens them to fetch something: each kind's ways to link to what lies elsewhere, with words beside it that are to be read all the same.
+// Generates one file of each format with every kind of external link that the format supports, and with a word that a parser must still read.
 import { HEAD, packageOf, TYPE } from './ooxml.ts';
 import { zip } from './zip.ts';
 
-export interface Trap {
+export interface LinkingDocument {
   fileName: string;
   file: Uint8Array | string;
-  /** A word of the document's own that a reader must come to; undefined where the file may be refused. */
+  /** A word that the Markdown must contain. Undefined if the file may be rejected. */
   word: string | undefined;
 }
 
@@ -13,8 +13,8 @@ const WORD = 'herons';
 const OFFICE_DOCUMENT = 'application/vnd.openxmlformats-officedocument';
 const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships';
 
-/** Relations that point outside of the package. */
-const outside = (targets: readonly (readonly [type: string, target: string])[]): string =>
+/** Relationships with targets outside the package. */
+const externalRelations = (targets: readonly (readonly [type: string, target: string])[]): string =>
   `${HEAD}<Relationships xmlns="${RELATIONS}">${targets
     .map(
       ([type, target], index) =>
@@ -76,7 +76,7 @@ function docx(url: (name: string) => string): Uint8Array {
       },
       {
         name: 'word/_rels/document.xml.rels',
-        content: outside([
+        content: externalRelations([
           ['image', url('linked.png')],
           ['oleObject', url('linked.xlsx')],
           ['aFChunk', url('chunk.html')],
@@ -90,12 +90,15 @@ function docx(url: (name: string) => string): Uint8Array {
         name: 'word/settings.xml',
         content: `${HEAD}<w:settings ${names}><w:attachedTemplate r:id="rId1"/></w:settings>`,
       },
-      { name: 'word/_rels/settings.xml.rels', content: outside([['attachedTemplate', url('template.dotm')]]) },
+      {
+        name: 'word/_rels/settings.xml.rels',
+        content: externalRelations([['attachedTemplate', url('template.dotm')]]),
+      },
     ],
   );
 }
 
-/** Its main part defines an entity that lies elsewhere. */
+/** A .docx whose main part defines external entities. */
 const docxWithEntity = (url: (name: string) => string): Uint8Array =>
   packageOf('word/document.xml', { 'word/document.xml': `${OFFICE_DOCUMENT}.wordprocessingml.document.main+xml` }, [
     {
@@ -109,7 +112,7 @@ function xlsx(url: (name: string) => string): Uint8Array {
     'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"';
   const type = (part: string) => `${OFFICE_DOCUMENT}.spreadsheetml.${part}+xml`;
   const inside = (targets: readonly (readonly [string, string])[]) =>
-    outside(targets).replaceAll(' TargetMode="External"', '');
+    externalRelations(targets).replaceAll(' TargetMode="External"', '');
   const sheet = inside([
     ['worksheet', 'worksheets/sheet1.xml'],
     ['externalLink', 'externalLinks/externalLink1.xml'],
@@ -139,7 +142,7 @@ function xlsx(url: (name: string) => string): Uint8Array {
       },
       {
         name: 'xl/externalLinks/_rels/externalLink1.xml.rels',
-        content: outside([['externalLinkPath', url('book.xlsx')]]),
+        content: externalRelations([['externalLinkPath', url('book.xlsx')]]),
       },
       {
         name: 'xl/connections.xml',
@@ -152,7 +155,7 @@ function xlsx(url: (name: string) => string): Uint8Array {
 const ODF_NAMES =
   'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"';
 
-/** A flat or packed OpenDocument body of each of the three kinds, full of links. */
+/** The body of an OpenDocument file with links, for both the flat and the packaged form. */
 function odfBody(kind: 'text' | 'spreadsheet' | 'presentation', url: (name: string) => string): string {
   const link = (name: string) =>
     `xlink:type="simple" xlink:show="embed" xlink:actuate="onLoad" xlink:href="${url(name)}"`;
@@ -181,7 +184,7 @@ function odf(kind: 'text' | 'spreadsheet' | 'presentation', url: (name: string) 
   ]);
 }
 
-/** The same as one XML file, from which LibreOffice makes the legacy kinds with their links in place. */
+/** The same document as one XML file. LibreOffice converts it to the legacy formats and keeps the links. */
 export function flatOdf(kind: 'text' | 'spreadsheet' | 'presentation', url: (name: string) => string): string {
   return `${HEAD}<office:document ${ODF_NAMES} office:version="1.2" office:mimetype="${odfMime(kind)}"><office:body>${odfBody(kind, url)}</office:body></office:document>`;
 }
@@ -191,7 +194,7 @@ function rtf(url: (name: string) => string): string {
   return `{\\rtf1\\ansi{\\*\\template ${url('template.dot')}}{\\fonttbl{\\f0 Liberation Serif;}}{\\pard Seventeen ${WORD}\\par}{\\pard ${field(`INCLUDEPICTURE "${url('rtf.png')}" \\\\d`)}${field(`INCLUDETEXT "${url('rtf.docx')}"`)}${field(`LINK Excel.Sheet.8 "${url('rtf.xls')}" "" \\\\a \\\\p`)}\\par}{\\object\\objautlink\\objupdate{\\*\\objclass htmlfile}{\\*\\objdata 0105000001000000}{\\result old}}{\\*\\htmltag <img src="${url('rtf-tag.png')}">}\\pard\\par}`;
 }
 
-/** A page that opens addresses in every way PDF knows, and a picture whose bytes lie elsewhere. */
+/** A PDF with every action that can open a URL, and with an image whose data is at a URL. */
 function pdf(url: (name: string) => string): string {
   const content = `BT /F1 12 Tf 60 700 Td (Seventeen ${WORD}) Tj ET q 90 0 0 90 60 500 cm /Far Do Q`;
   const action = (fields: string) => `<< /Type /Action ${fields} >>`;
@@ -227,8 +230,8 @@ function pdf(url: (name: string) => string): string {
 const csv = (url: (name: string) => string): string =>
   `Birds,Count\r\n${WORD},"=WEBSERVICE(""${url('csv')}"")"\r\n"=HYPERLINK(""${url('csv-link')}"")",=cmd|' /C calc'!A0\r\n`;
 
-/** All of them. @param url gives the address of a thing that is never to be fetched */
-export function traps(url: (name: string) => string): Trap[] {
+/** One file of each format. @param url returns the URL of a named resource, which a parser must not fetch */
+export function documentsWithExternalLinks(url: (name: string) => string): LinkingDocument[] {
   return [
     { fileName: 'links.html', file: html(url), word: WORD },
     { fileName: 'links.xhtml', file: xhtml(url), word: undefined },
