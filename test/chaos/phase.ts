@@ -1,4 +1,4 @@
-// Defines what a phase of the chaos run is, and how it sends a request of its own.
+// Defines the interface of a chaos phase, and sends single requests for phases that need one.
 import type { ErrorCode } from '#shared/contract/errors.ts';
 import type { LoadRequest } from './documents.ts';
 import { sendAndCheck, type Tally } from './load.ts';
@@ -23,7 +23,7 @@ export interface Phase {
   run(context: PhaseContext): Promise<void>;
 }
 
-/** Sends a request to one of the running gateways and counts its result. @returns the outcome of the result */
+/** Sends a request to one of the running gateways and counts its result. @returns the outcome */
 export async function sendToAnyGateway(
   context: PhaseContext,
   request: LoadRequest,

@@ -13,7 +13,7 @@ const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set(['REQUEST_TIMEOUT', 'SERVICE
 /** Large enough for the jobs of small files, too small for a payload. */
 const FULL_STORE_BYTES = 1024 * 256;
 const BUSY_WITHIN_MS = 5_000;
-/** As long as an upgrade of nats-server, which is longer than most requests wait. */
+/** About the duration of a nats-server upgrade. Most requests time out earlier. */
 const OUTAGE_MS = 30_000;
 
 /** Number of jobs that a worker process runs, from its metric. */
@@ -101,9 +101,9 @@ const fullStorePhase: Phase = {
     await mesh.startNats(['-c', config]);
     await sleep(2_000);
     const outcome = await sendToAnyGateway(context, await createRequest('large'), UNAVAILABLE);
-    log(`the result of a payload that does not fit the store: ${outcome}`);
+    log(`the result for a payload that does not fit into the store: ${outcome}`);
     if (outcome !== '503 SERVICE_UNAVAILABLE')
-      tally.faults.push(`a payload that does not fit the store got ${outcome} instead of 503 SERVICE_UNAVAILABLE`);
+      tally.faults.push(`a payload that does not fit into the store got ${outcome} instead of 503 SERVICE_UNAVAILABLE`);
     await sleep(lengthMs / 2);
     await mesh.stopNats('SIGTERM');
     await mesh.startNats();

@@ -9,7 +9,7 @@ import { NO_ERRORS, type Phase, sendToAnyGateway } from './phase.ts';
 
 const MIB = 1024 * 1024;
 const FILE_BYTES = 32 * MIB;
-/** A process that reads this much has the poison file: other files are a hundredth of it, and a start reads a few MiB. */
+/** A process that has read this many bytes has read the poison file. Other files are 100 times smaller, and a starting process reads a few MiB. */
 const READ_BYTES = 24 * MIB;
 const MAX_KILLS = 3;
 const CONVERSION_FAILED: ReadonlySet<ErrorCode> = new Set(['CONVERSION_FAILED']);
@@ -55,7 +55,7 @@ function killReaders(
   };
 }
 
-/** Kills whatever reads the poison file: the isolated process, or the worker that started it. */
+/** Kills each process that reads the poison file: the isolated process, or the worker that started it. */
 export function poisonPhase(victim: 'process' | 'worker'): Phase {
   return {
     name: `poison-${victim}`,
@@ -89,7 +89,7 @@ export function poisonPhase(victim: 'process' | 'worker'): Phase {
       const outcome = await sendToAnyGateway(context, poison, CONVERSION_FAILED);
       const kills = await watcher.stop();
       await Promise.all(restarts);
-      log(`the result of the poison file: ${outcome} after ${kills} kills`);
+      log(`the result for the poison file: ${outcome} after ${kills} kills`);
       if (outcome !== '422 CONVERSION_FAILED')
         tally.faults.push(`the poison file got ${outcome} instead of 422 CONVERSION_FAILED`);
       if (kills > MAX_KILLS) tally.faults.push(`the poison file was tried ${kills} times, more than ${MAX_KILLS}`);

@@ -10,7 +10,7 @@ export interface ContractCase {
   /** One sentence about the interface. */
   name: string;
   run(product: Product, context: TestContext): Promise<void>;
-  /** Runs without other cases in parallel, before or after them, because it measures or disturbs the entire product. */
+  /** Runs the case alone, before or after all other cases, because it measures or disturbs the entire product. */
   alone?: 'first' | 'last';
 }
 

@@ -166,7 +166,7 @@ const unknownCases = UNKNOWN.map(
   }),
 );
 
-/** Scrape options that the public SDKs send: values that request nothing, and a value that requests something. */
+/** Scrape options that the public SDKs send: values that turn the option off, and a value that turns it on. */
 const SCRAPE_OPTIONS: readonly (readonly [name: string, inactive: readonly unknown[], active: unknown])[] = [
   ['mobile', [false, null], true],
   ['fastMode', [false, null], true],
@@ -186,13 +186,13 @@ const SCRAPE_OPTIONS: readonly (readonly [name: string, inactive: readonly unkno
 
 const sdkDefaults = SCRAPE_OPTIONS.flatMap(([name, inactive, active]): ContractCase[] => [
   {
-    name: `accepts the scrape option \`${name}\` when it requests nothing`,
+    name: `accepts the scrape option \`${name}\` when its value turns it off`,
     run: async (product) => {
       for (const value of inactive) await expectSuccess(product, { ...SMALL_CSV, options: { [name]: value } });
     },
   },
   {
-    name: `returns 400 PARSE_UNSUPPORTED_OPTIONS naming \`${name}\` when it requests something`,
+    name: `returns 400 PARSE_UNSUPPORTED_OPTIONS naming \`${name}\` when its value turns it on`,
     run: async (product) => {
       const body = await expectError(
         product,

@@ -59,7 +59,7 @@ export const cases: ContractCase[] = [
     },
   },
   {
-    name: 'returns 429 `Rate limit exceeded`, and admits a client that waits for Retry-After',
+    name: 'returns 429 `Rate limit exceeded`, and accepts a request that is sent after Retry-After seconds',
     run: async (product) => {
       const key = await product.createKey('--rate', '20');
       let refusal: Answer | undefined;
@@ -75,7 +75,7 @@ export const cases: ContractCase[] = [
       assert.notEqual(
         (await send(product, { ...EMPTY, key })).status,
         429,
-        'a client that waits for Retry-After must be admitted',
+        'a request that is sent after Retry-After seconds must be accepted',
       );
     },
   },
@@ -89,7 +89,7 @@ export const cases: ContractCase[] = [
     },
   },
   {
-    name: 'returns 429 `Concurrency limit reached`, and admits a client that waits for Retry-After',
+    name: 'returns 429 `Concurrency limit reached`, and accepts a request that is sent after Retry-After seconds',
     run: async (product) => {
       const key = await product.createKey('--concurrency', '1', '--queue', '0');
       const file = await readScannedPdf();

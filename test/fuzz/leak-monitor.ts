@@ -7,7 +7,7 @@ import type { Product } from '../harness/product.ts';
 
 const MiB = 1024 * 1024;
 const MAX_GATEWAY_MIB = 700;
-/** For all processes together. Each process also has a limit of its own. */
+/** Limit of all processes together. Each process also has its own limit. */
 const MAX_TOTAL_MIB = 6_000;
 
 export class LeakMonitor {
@@ -42,7 +42,7 @@ export class LeakMonitor {
     ];
   }
 
-  /** Payloads that exist although no request runs. It waits up to 5 s, because the gateway deletes them after its response. */
+  /** Payloads that exist although no request runs. Waits up to 5 s, because the gateway deletes payloads after it has responded. */
   async findLeakedPayloads(): Promise<string[]> {
     let leaked: string[] = [];
     for (let attempt = 0; attempt < 20; attempt++) {

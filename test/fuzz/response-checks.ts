@@ -13,7 +13,8 @@ export function findFault(answer: Answer): string | undefined {
     const parsed = errorResponseSchema.safeParse(answer.body);
     if (!parsed.success)
       return `an error without the documented shape (${answer.status}): ${answer.text.slice(0, 200)}`;
-    if (INTERNALS.test(parsed.data.error)) return `the message shows internals: ${parsed.data.error.slice(0, 200)}`;
+    if (INTERNALS.test(parsed.data.error))
+      return `the message contains internal details: ${parsed.data.error.slice(0, 200)}`;
     // The key has no limits, so these statuses are wrong.
     return answer.status === 429 || answer.status === 401 || answer.status === 402
       ? `status ${answer.status} for a key without limits`

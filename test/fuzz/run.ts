@@ -60,7 +60,7 @@ async function sendCase(product: Product, one: Case): Promise<CaseResult> {
   };
 }
 
-/** Checks that a valid document is still read. */
+/** Checks that a valid document still gets a 200. */
 async function checkValidDocument(product: Product, extension: Extension): Promise<string | undefined> {
   const { bytes, fileName } = await sample(extension);
   const answer = await parse(product, { file: bytes, fileName }).catch((error: unknown) => String(error));
@@ -86,7 +86,7 @@ async function sendCases(
     for (let one = run.next(); one && alive; one = run.next()) {
       const first = await sendCase(product, one);
       statuses.set(first.status, (statuses.get(first.status) ?? 0) + 1);
-      // Other load on the machine can delay a response once, so a late response must be late twice.
+      // Other load on the machine can delay one response, so a case fails only if its response is late twice.
       const result = first.late ? await sendCase(product, one) : first;
       if (result.fault !== undefined) failures.add(result.fault, one);
       if (first.status === 0 && !isRunning(gateway)) {
@@ -124,7 +124,7 @@ export async function runFuzz(run: FuzzRun, failures: FailureStore): Promise<voi
   const monitor = new LeakMonitor(product, temporary, nats && `http://127.0.0.1:${monitoringPort}`);
   let statuses = new Map<number, number>();
   try {
-    // Warms the converters up, so that their start does not make a case late.
+    // Starts the converters before the run, so that their start does not delay a case.
     for (const extension of run.extensions) await checkValidDocument(product, extension);
     monitor.measure();
     const sent = await sendCases(run, product, monitor, failures);

@@ -6,7 +6,7 @@ import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
 import { hiddenSheetXlsx, notedPptx, reviewedDocx, samples } from '../harness/documents.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures', import.meta.url));
-/** Larger files are skipped, because they take most of the time of a run for the transfer. */
+/** Larger files are skipped, because their transfer would take most of the run. */
 const MAX_BYTES = 400_000;
 
 export interface Seed {

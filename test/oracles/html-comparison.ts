@@ -21,7 +21,7 @@ const TRANSPARENT = new Set(['div', 'section', 'article', 'main', 'span', 'thead
 /** Attributes that are compared. */
 const ATTRIBUTES: readonly string[] = ['href', 'src', 'alt', 'title', 'colspan', 'rowspan', 'align', 'checked'];
 
-/** Converts GitHub Flavored Markdown to HTML. marked does not know footnotes: references are removed, notes become paragraphs. */
+/** Converts GitHub Flavored Markdown to HTML. marked does not support footnotes, so their references are removed and the notes become paragraphs. */
 export function markdownToHtml(markdown: string): string {
   const plain = markdown.replace(/^\[\^\d+\]: /gm, '').replace(/\[\^\d+\]/g, '');
   return marked.parse(plain, { async: false, gfm: true });

@@ -107,7 +107,7 @@ interface Difference {
   reason: string;
 }
 
-/** Constructs for which our Markdown has another meaning than turndown's, with the reason. */
+/** Constructs for which our Markdown and turndown's differ in meaning, with the reason. */
 export const DIFFERENT: readonly Difference[] = [
   {
     name: 'aligned columns',
@@ -168,7 +168,7 @@ export const DIFFERENT: readonly Difference[] = [
     name: 'bold text that ends in a colon before a letter',
     html: '<p><b>Note:</b>text</p>',
     means: '<p><strong>Note</strong>:text</p>',
-    reason: 'as above; the colon is moved out of the bold text',
+    reason: 'asterisks there are not emphasis (CommonMark 6.2), so the colon is moved out of the bold text',
   },
   {
     name: 'adjacent bold texts',
@@ -180,7 +180,7 @@ export const DIFFERENT: readonly Difference[] = [
     name: 'bold text in bold text',
     html: '<p><b>a <strong>b</strong></b></p>',
     means: '<p><strong>a b</strong></p>',
-    reason: 'nested bold has no further effect',
+    reason: 'bold inside bold looks like bold',
   },
   {
     name: 'italic inside a word',
@@ -204,7 +204,7 @@ export const DIFFERENT: readonly Difference[] = [
     name: 'a link without text',
     html: '<p>a<a href="/x"></a>b</p>',
     means: '<p>ab</p>',
-    reason: 'it is invisible',
+    reason: 'browsers show nothing for it',
   },
   {
     name: 'a line break in a heading',
@@ -331,6 +331,6 @@ export const DIFFERENT: readonly Difference[] = [
     name: 'soft hyphens',
     html: '<p>so\u00adft</p>',
     means: '<p>soft</p>',
-    reason: 'they are invisible and prevent that a search finds the word',
+    reason: 'they are invisible, and a search would not find the word with them in it',
   },
 ];

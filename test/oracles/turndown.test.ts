@@ -25,9 +25,13 @@ for (const [name, html] of SAME)
     assert.equal(meaningOfOurs(html), meaningOfTurndown(html)));
 
 for (const { name, html, means, reason } of DIFFERENT)
-  test(`the Markdown of ${name} keeps a meaning that turndown's does not`, () => {
+  test(`the Markdown of ${name} has the expected meaning, and turndown's does not`, () => {
     assert.equal(meaningOfOurs(html), normalizeHtml(means), reason);
-    assert.notEqual(meaningOfTurndown(html), normalizeHtml(means), 'turndown writes the same now: move it to SAME');
+    assert.notEqual(
+      meaningOfTurndown(html),
+      normalizeHtml(means),
+      'turndown now writes the same: move this construct to SAME',
+    );
   });
 
 /** Pairs of Markdown texts with different meanings. */

@@ -57,7 +57,7 @@ function compareWindows(deployment: Deployment, early: readonly Sample[], late: 
   return faults;
 }
 
-/** Sends large documents first, because the heap grows to the size that they need, which is not a leak. */
+/** Sends large documents first. The heap grows to the size that they need, and this growth is not a leak. */
 async function warmUp(deployment: Deployment): Promise<void> {
   const tally = new Tally();
   const load = startLoad(deployment.target, tally, { clients: 2, pauseMs: 0, timeoutMs: 60_000, kinds: ['large'] });
