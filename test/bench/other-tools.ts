@@ -130,7 +130,7 @@ async function imageResolution(path: string): Promise<number> {
 
 /**
  * Native tesseract on one thread, on grey pages that pdftoppm renders.
- * @param resolution in dpi; `scan` is the resolution of the scan, which costs least and reads best
+ * @param resolution in dpi; `scan` uses the resolution of the scan, which costs the least CPU time and gives the best text
  */
 export function tesseractTool(resolution: number | 'scan'): Subject | undefined {
   if (!isInstalled('tesseract', '--version') || !isInstalled('pdftoppm', '-v')) return undefined;

@@ -63,7 +63,7 @@ interface PdfEngine {
   /** A program that reads lines of `IN` or `IN<TAB>OUT`. */
   command: string;
   args: string[];
-  /** It needs hundreds of ms per page, so it is measured only once. */
+  /** This engine needs hundreds of ms per page, so it is measured only once. */
   slow: boolean;
 }
 

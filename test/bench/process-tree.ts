@@ -11,7 +11,7 @@ export interface ProcessFacts {
   parent: number;
   /** Ticks since boot. Together with the pid it identifies a process, because pids are reused. */
   startedAt: number;
-  /** It exited, but its parent has not waited for it yet. */
+  /** The process has exited, but its parent has not waited for it yet. */
   zombie: boolean;
   command: string;
   /** User and system time, in ms, of the process and of the children that it has waited for. */

@@ -1,4 +1,4 @@
-// Defines the settings and results of the benchmark suites, apart from the suites so that they do not import each other.
+// Defines the settings and results of the benchmark suites in a separate file, so that the suites do not import each other.
 export interface Settings {
   /** Folder of documents to measure instead of the fixtures. */
   corpora: string | undefined;

@@ -1,4 +1,4 @@
-// Creates the requests of the load. Each document contains a random token, so that content of another request is detected.
+// Creates the requests of the load, each with a random token, so that a response with content of another request is detected.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ServiceName } from '#shared/contract/services.ts';

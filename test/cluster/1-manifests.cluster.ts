@@ -39,7 +39,7 @@ async function apply(text: string, ...flags: string[]): Promise<{ accepted: stri
 for (const file of (await readdir(join(CHART, 'ci'))).filter((name) => name.endsWith('-values.yaml'))) {
   const values = ['-f', join(CHART, 'ci', file)];
 
-  test(`helm lint finds no fault with ${file}`, async () => {
+  test(`helm lint reports no error for ${file}`, async () => {
     assert.match(await helm('lint', CHART, '--strict', ...values), /0 chart\(s\) failed/);
   });
 

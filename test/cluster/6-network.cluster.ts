@@ -30,7 +30,7 @@ before(async () => {
   const start = async (name: string, space: string, labels: Record<string, string> = {}): Promise<void> => {
     clients.set(name, await ClientPod.start(space, `client-${name}`, labels));
   };
-  // The pods with component labels listen on no port, so Services send them no requests. `ip` excludes them by name.
+  // A client pod with the labels of a component listens on no port, so no Service sends it requests. `ip` excludes these pods by name.
   await Promise.all([
     start('other', namespace),
     start('monitoring', MONITORING),

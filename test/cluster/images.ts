@@ -30,7 +30,7 @@ export const IMAGE_VALUES = { image: { registry } };
  */
 const tool = process.env.IMAGE_TOOL;
 
-/** How images of the local Docker get to the nodes of a local cluster, by the name of its kubectl context. */
+/** Commands that load images of the local Docker into the nodes of a local cluster, by the name of its kubectl context. */
 const LOCAL_CLUSTERS: readonly { context: RegExp; load?: (cluster: string, images: readonly string[]) => string[] }[] =
   [
     { context: /^(?:docker-desktop|rancher-desktop|orbstack)$/ },

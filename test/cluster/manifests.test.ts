@@ -1,4 +1,4 @@
-// Tests that chart, Dockerfile, skaffold and kustomize have the services of the table, and that the values of the chart fit the limits of the code.
+// Tests that chart, Dockerfile, skaffold and kustomize list the services of shared/contract/services.ts, and that the values of the chart fit the limits of the code.
 import assert from 'node:assert/strict';
 import { glob, readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -32,20 +32,20 @@ const values: Values = parse(await text(`${CHART}/values.yaml`));
 const schema: object = JSON.parse(await text(`${CHART}/values.schema.json`));
 const names = Object.keys(values.services).sort();
 
-test('every service of the table has a folder, and no other folder exists', async () => {
+test('every service of shared/contract/services.ts has a folder under services/, and no other folder exists', async () => {
   const entries = await readdir(`${ROOT}services`, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   assert.deepEqual(folders.sort(), [...SERVICE_NAMES].sort(), 'folders under services/, shared/contract/services.ts');
 });
 
-test('the chart has settings for every service of the table, and for no other', () => {
+test('the chart has settings for every service of shared/contract/services.ts, and for no other', () => {
   const missing = SERVICE_NAMES.filter((name) => !names.includes(name));
   assert.deepEqual(missing, [], 'add these to `services` in charts/parsemesh/values.yaml, with requests and limits');
   assert.deepEqual(names, [...SERVICE_NAMES].sort(), 'remove the others from charts/parsemesh/values.yaml');
 });
 
 for (const [path, generated] of await serviceLists())
-  test(`${path} lists the services of the table`, async () => {
+  test(`${path} lists the services of shared/contract/services.ts`, async () => {
     assert.equal(await text(path), generated, 'run `npm run k8s` and commit the result');
   });
 
@@ -111,7 +111,7 @@ function mebibytes(quantity: string): number {
 /** Memory of a worker's process, without its isolated processes. */
 const PARENT_MIB = 512;
 for (const queue of QUEUE_NAMES)
-  test(`the memory limit of ${queue} pods allows all their parallel conversions to reach their limit`, () => {
+  test(`the memory limit of ${queue} pods is enough for all their parallel conversions at the limit of one conversion`, () => {
     const service = { ...values.defaults, ...values.services[queue] };
     const memory = service.resources.limits?.memory;
     assert.ok(memory, `set services.${queue}.resources.limits.memory in charts/parsemesh/values.yaml`);
@@ -135,14 +135,14 @@ test('the autoscaler adds a pod when all pods are busy and a job waits', () => {
   }
 });
 
-test('pods drain longer than the longest request may take', () => {
+test('the drain time of pods is longer than the longest allowed request timeout', () => {
   for (const [name, service] of Object.entries(values.services)) {
     const seconds = service.drainSeconds ?? values.defaults.drainSeconds;
     assert.ok(seconds * 1_000 > REQUEST_LIMITS.timeoutMaxMs, name);
   }
 });
 
-test('the chart sets only variables of the configuration, and KEDA queries the streams of the bus', async () => {
+test('the chart sets only environment variables of the configuration, and KEDA queries the streams of the bus', async () => {
   const known = new Set([
     ...Object.keys(environmentSchema.shape),
     'HOME',
@@ -174,7 +174,7 @@ test('the chart has the version of the product', async () => {
   assert.equal(chart.appVersion, version);
 });
 
-test('the kustomize base runs every service, and the patches of the overlays have existing targets', async () => {
+test('the kustomize base runs every service, and the patches of the overlays target existing resources', async () => {
   const manifests = parseAllDocuments(await text('k8s/base/parsemesh.yaml')).map((document) => document.toJS());
   const deployments = manifests.filter((manifest) => manifest.kind === 'Deployment');
   assert.deepEqual(

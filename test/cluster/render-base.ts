@@ -55,6 +55,6 @@ export async function renderKustomize(): Promise<ReadonlyMap<string, string>> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
-  // The lists first: the chart is rendered with the schema that one of them is in.
+  // Write the lists first, because one of them is in the schema with which Helm validates the values of the chart.
   for (const generate of [serviceLists, renderKustomize])
     for (const [path, text] of await generate()) await writeFile(join(ROOT, path), text);

@@ -21,7 +21,7 @@ test('each section of docs/api.md that code cites exists', async () => {
   const cited = (await sources('{services,shared,test,fixtures}/**/*.ts')).flatMap(([path, text]) =>
     Array.from(text.matchAll(/docs\/api\.md,\s+"([^"]+)"/g), ([, section]) => ({ path, section })),
   );
-  assert.ok(cited.length > 20, 'the citations were found');
+  assert.ok(cited.length > 20, 'the search must find the citations');
   assert.deepEqual(
     cited.filter(({ section }) => !headings.has(section ?? '')),
     [],
@@ -35,6 +35,6 @@ test('each file that a page links to exists', async () => {
       .filter((target) => !existsSync(join(ROOT, dirname(path), target)))
       .map((target) => `${path}: ${target}`),
   );
-  assert.ok(pages.length > 10, 'the pages were found');
+  assert.ok(pages.length > 10, 'the search must find the pages');
   assert.deepEqual(broken, []);
 });

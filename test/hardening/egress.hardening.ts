@@ -107,7 +107,7 @@ for (const { name, env, services } of SETUPS)
       listener = await startListener();
       const localUrl = (path: string) => `http://127.0.0.1:${listener.port}/${path}`;
       let next = 0;
-      // Each link gets another target, so that a file has all kinds of them.
+      // Each link gets the next kind of target, so that a file has targets of all kinds.
       const externalUrl = (path: string) => EXTERNAL[next++ % EXTERNAL.length]?.(path) ?? localUrl(path);
       const office = /\.(docx|xlsx|od[tsp]|rtf|doc|xls|ppt)$/;
       for (const [index, url] of [localUrl, externalUrl].entries()) {
@@ -162,7 +162,7 @@ for (const { name, env, services } of SETUPS)
     });
   });
 
-test('LibreOffice with its default settings follows the links, so the files test something', {
+test('LibreOffice with its default settings follows the links, so the links in the test files work', {
   skip: traceSkipReason() || (existsSync(SOFFICE) ? false : 'SKIPPED: LibreOffice is not installed'),
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-egress-'));

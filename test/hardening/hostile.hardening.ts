@@ -1,4 +1,4 @@
-// Tests that files and bodies made to exhaust a server get a documented response in time, within the memory limits, and do not affect the next request.
+// Tests that files and request bodies that try to exhaust the server get a documented response in time and within the memory limits, and do not affect the next request.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';

@@ -19,7 +19,7 @@ import { type Product, skipReason, startProduct, TRANSPORTS } from '../harness/p
 import { callsIn, pathsWritten, traced, traceSkipReason } from '../harness/traced.ts';
 
 const MiB = 1024 * 1024;
-/** The word of the fixtures that is replaced. It must have as many letters as the unique word, because binary files are edited in place. */
+/** The word of the fixtures that is replaced. It has as many letters as the unique word, because binary files are edited in place. */
 const REPLACED_WORD = 'lighthouse';
 const canary = new Canary('kookaburra');
 const KINDS = [
@@ -180,7 +180,7 @@ for (const transport of TRANSPORTS)
       const { markdown = '' } = successData(answer);
       assert.ok(
         markdown.includes(canary.word) || options,
-        `${upload.what}: the word must be in the response, or the test proves nothing`,
+        `${upload.what}: the response must contain the word, because otherwise the test could not fail`,
       );
     };
     const sendAll = async (zeroDataRetention: boolean, to = product, uploads = files): Promise<void> => {
@@ -240,13 +240,13 @@ for (const transport of TRANSPORTS)
         }
         await connection.close();
       }
-      // The same search finds text that is allowed to be there.
+      // This user name is allowed in audit events, so it shows that the search works.
       assert.ok(new Canary('ann').in(events.join('\n')), 'the user name of the audit event');
       assert.ok(new Canary('parsemesh_').in(await readMetrics()));
       assert.ok(collector.bodies.some((body) => new Canary('receive upload').in(body)));
     });
 
-    test('without zero data retention, the search finds the same files on disk', async () => {
+    test('without zero data retention, the search finds the content of the same files on disk', async () => {
       const [otherStore, otherTemporary] = ['control-store', 'control-tmp'].map((name) => join(folder, name)) as [
         string,
         string,

@@ -25,7 +25,7 @@ async function load(constants = false): Promise<{ run: Run; changes: string[]; a
   return { run, changes, activate: (id) => void (active = id) };
 }
 
-test('each operand, condition and filter is a mutant that changes only its own result', async () => {
+test('creates a mutant for each operand, condition and filter, and each mutant changes only its own result', async () => {
   const { run, changes, activate } = await load();
   assert.deepEqual(changes.toSorted(), [
     '10 5 false strict',
@@ -49,7 +49,7 @@ test('each operand, condition and filter is a mutant that changes only its own r
   assert.deepEqual(results(), unchanged);
 });
 
-test('named number constants have a larger and a smaller mutant when constants are requested', async () => {
+test('creates a larger and a smaller mutant for each named number when constants are requested', async () => {
   const { changes } = await load(true);
   assert.deepEqual(
     changes.filter((one) => one.includes('*')).map((one) => one.slice(-9)),

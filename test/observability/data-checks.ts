@@ -5,7 +5,7 @@ import type { Prometheus, Series } from './prometheus.ts';
 
 /** Range of the panels' rates: longer than a run, so that it includes events of its start. */
 const WINDOW = '15m';
-/** Conditions on the counters that the scenarios must have met at the end. */
+/** Conditions that the counters must meet after the scenarios. */
 const EXPECTED_COUNTS: readonly string[] = [
   ...['credits', 'rate', 'concurrency', 'upload_size', 'document'].map(
     (reason) => `sum(parsemesh_limit_refusals_total{reason="${reason}"}) > 0`,
@@ -18,7 +18,7 @@ const EXPECTED_COUNTS: readonly string[] = [
   'sum(parsemesh_payload_stored_bytes_total) > 0',
   'sum(parsemesh_ocr_pages_total{outcome="OK"}) > 5',
   'sum(parsemesh_redactions_total{entity="EMAIL"}) > 0',
-  // The worker is killed after it has counted this, so the query looks at the past.
+  // The worker is killed after it has counted this, so the query reads samples of the last 15 minutes.
   'sum(max_over_time(parsemesh_isolated_process_ends_total{queue="csv",reason="crash"}[15m])) > 0',
   'sum(parsemesh_dead_letters_total{queue="csv"}) > 0',
   'sum(max_over_time(parsemesh_redeliveries_total{queue="csv"}[15m])) > 0',
@@ -85,7 +85,7 @@ async function checkDashboardData(checker: QueryChecker, prometheus: Prometheus,
   }
 }
 
-/** Checks that every alert (without thresholds), recording rule and panel has data. @returns those that have not */
+/** Checks that every alert (without thresholds), recording rule and panel has data. @returns those without data */
 export async function checkQueries(prometheus: Prometheus, print: Print): Promise<string[]> {
   const checker = new QueryChecker(prometheus);
   await checkRuleData(checker, prometheus, print);

@@ -1,4 +1,4 @@
-// Is preloaded into a process to log which OpenTelemetry modules it loads.
+// Logs each OpenTelemetry module that a process loads; a test preloads this file into the process.
 import { registerHooks } from 'node:module';
 
 registerHooks({

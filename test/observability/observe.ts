@@ -51,7 +51,7 @@ try {
   await load.stop();
   // Time for two scrapes and one evaluation of the rules.
   await sleep(8_000);
-  print(`the load: ${tally}`);
+  print(`load: ${tally}`);
   faults.push(...tally.faults);
   faults.push(...(await checkQueries(prometheus, print)));
   faults.push(...(await checkCounts(prometheus, print)));

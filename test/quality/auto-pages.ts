@@ -1,8 +1,8 @@
-// Lists, for each page of development files that mix text and scans, which source mode auto must use. A person decided it by reading the page.
+// Lists the source that mode auto must use for each page of development files with text and scans, as decided by a person who read the page.
 
 /**
- * `text`: the text layer has the visible text (also good text under a scan; OCR may add text of pictures). `pictures`: as `text`, and OCR must
- * add the text of pictures on the page. `ocr`: only OCR can read the page. `nothing`: the page is blank.
+ * `text`: the text layer has the visible text, also under a scan; OCR may add text of pictures. `pictures`: as `text`, but OCR must add the
+ * text of pictures on the page. `ocr`: only OCR can read the page. `nothing`: the page is blank.
  */
 export type PageSource = 'text' | 'pictures' | 'ocr' | 'nothing';
 
@@ -32,7 +32,7 @@ export const AUTO_PAGES: Readonly<Record<string, readonly PageSource[]>> = {
   'pdf/olmocr/dev/pdf/buildingnotes.pdf': SCAN,
   'pdf/olmocr/dev/pdf/lincoln_letter.pdf': SCAN,
   'pdf/olmocr/dev/pdf/mattsnotes.pdf': pages('ttt'),
-  // A scan of a library with good text under it.
+  // A scan of a library with a correct text layer.
   'pdf/olmocr/dev/pdf/small_page_size.pdf': TEXT,
   'pdf/olmocr/dev/pdf/discoverworld_crazy_table4.pdf': TEXT,
   'pdf/olmocr/dev/pdf/math_2503_04086.pdf': TEXT,

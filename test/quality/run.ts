@@ -1,4 +1,4 @@
-// Runs `npm run quality`: starts the product, lets the scripts of a corpus send its documents, and prints their scores.
+// Runs `npm run quality`: starts the product, sends the documents of a corpus with the scripts of that corpus, and prints the scores.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// Defines the input of the quality suites, apart from the suites so that they do not import each other.
+// Defines the input of the quality suites in a separate file, so that the suites do not import each other.
 import type { Product } from '../harness/product.ts';
 import type { Shell } from './shell.ts';
 

@@ -39,7 +39,7 @@ export const gateway: Suite = async ({ rounds }) => {
   const overhead = embedded - converter;
   printTable(
     'Small request (a CSV of 150 bytes), CPU ms',
-    ['what', 'CPU ms', 'target'],
+    ['subject', 'CPU ms', 'target'],
     [
       ['Express + busboy, no conversion', baseline, undefined],
       ['converter in process', converter, undefined],

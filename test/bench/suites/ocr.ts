@@ -64,7 +64,7 @@ export const ocr: Suite = async ({ corpora, files, rounds }) => {
     const [tesseract] = measurements.slice(products.length).map(perPage);
     printTable(
       `OCR of ${pages} pages: CPU ms per page, with rendering and transport`,
-      ['what', 'CPU ms', 'ratio to tesseract at scan resolution', 'target', 'MiB of all processes'],
+      ['subject', 'CPU ms', 'ratio to tesseract at scan resolution', 'target', 'MiB of all processes'],
       measurements.map((measurement, index): Cell[] => {
         const cost = perPage(measurement);
         const product = products[index];

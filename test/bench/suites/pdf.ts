@@ -18,7 +18,7 @@ const MEMORY_TARGET_MIB = 250;
 const LENGTHS = [10, 100, 1_000];
 /** V8 has optimized all hot code after about 700 pages. */
 const WARM_ROUNDS = 7;
-/** For slow engines. The corpora have many files, so the cost of the start hardly counts. */
+/** For slow engines. The corpora have many files, so the cost of the start is a small share. */
 const ONCE = { warm: 0, rounds: 1, repeat: 1 };
 const OPTIONS = { parsers: [{ type: 'pdf', mode: 'fast' }] };
 
@@ -69,7 +69,7 @@ async function measurePages({ corpora, rounds }: Settings): Promise<Figures> {
   const inProcess = figures['in process'];
   printTable(
     `${inputs.length} PDFs (${source}), ${pages} pages, mode fast: CPU ms per page, warm`,
-    ['what', 'CPU ms', 'in process / it', 'target'],
+    ['subject', 'CPU ms', 'in process / subject', 'target'],
     Object.entries(figures).map(([name, cost]): Cell[] => [
       name === 'embedded' ? 'embedded (with gateway, bus and isolation)' : name,
       cost,

@@ -32,7 +32,7 @@ export const transport: Suite = async ({ rounds }) => {
   };
   printTable(
     'Cost of the bus, CPU ms per request',
-    ['what', 'embedded', 'NATS', 'difference', 'target'],
+    ['request', 'embedded', 'NATS', 'difference', 'target'],
     [
       row('CSV of 150 bytes', 'small'),
       row('Word file of 45 MB', 'large'),

@@ -59,7 +59,7 @@ export const upload: Suite = async ({ rounds }) => {
     });
   printTable(
     'A Word file of 45 MB: CPU ms per request, and memory growth of the gateway during ten at once',
-    ['what', 'CPU ms', 'without the converter', 'target', 'gateway growth MiB (<= 100)'],
+    ['subject', 'CPU ms', 'without the converter', 'target', 'gateway growth MiB (<= 100)'],
     rows,
   );
   return figures;
