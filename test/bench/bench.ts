@@ -22,7 +22,8 @@ const HELP = `npm run bench -- [${Object.keys(SUITES).join('|')}|all] [--files 6
   upload    a Word file of 45 MB, and ten at the same time
   pdf       a page of a PDF, other engines, and documents of growing length
   CORPORA   a folder of documents to measure instead of the fixtures
-  TIKA_JAR  path of Apache Tika's server jar; PYTHON: a Python interpreter with markitdown. Each is measured if it is installed.
+  TIKA_JAR  path of the server jar of Apache Tika; Tika is measured if this is set
+  PYTHON    path of a Python interpreter (default python3); markitdown is measured if it is installed there
   PDF_PEERS a folder with liteparse, pymupdf4llm and pdf-inspector for the pdf suite. The suite prints how to install them.
   --large   pdf: also a document of 10,000 pages
   --pages   fleet: pages of its scan; one worker must read them within the 300 s limit of a request

@@ -44,7 +44,7 @@ function readOfficeTruth(path: string): Truth {
 }
 
 /**
- * The list says only whether poppler opens the file. If it does, the response must be 200; pages without text (forms, drawings) need a
+ * The list states only whether poppler opens the file. If it does, the response must be 200; pages without text (forms, drawings) need a
  * warning. An encrypted file that poppler does not open needs a password. Other broken files may be repaired or rejected.
  */
 function readPdfTruth(path: string): Truth {

@@ -5,7 +5,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The run cannot start. The message says what to do. */
+/** Thrown if the run cannot start. The message states what the user must do. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }

@@ -86,10 +86,10 @@ const inPage = (doctype: string, text: string): string =>
 
 /** A ZIP archive with overlapping entries: its central directory lists the same data many times. */
 function overlapping(entries: number, size: number): Buffer {
-  const whole = docx(body(`<w:p><w:r><w:t>${'a'.repeat(size)}</w:t></w:r></w:p>`), true);
-  const end = whole.lastIndexOf('PK\x05\x06', undefined, 'latin1');
-  const start = whole.readUInt32LE(end + 16);
-  const directory = whole.subarray(start, end);
+  const archive = docx(body(`<w:p><w:r><w:t>${'a'.repeat(size)}</w:t></w:r></w:p>`), true);
+  const end = archive.lastIndexOf('PK\x05\x06', undefined, 'latin1');
+  const start = archive.readUInt32LE(end + 16);
+  const directory = archive.subarray(start, end);
   const last = Buffer.from(directory.subarray(directory.lastIndexOf('PK\x01\x02', undefined, 'latin1')));
   const copies = Array.from({ length: entries }, (_, index) => {
     const copy = Buffer.from(last);
@@ -102,12 +102,12 @@ function overlapping(entries: number, size: number): Buffer {
     return copy;
   });
   const all = Buffer.concat([directory, ...copies]);
-  const tail = Buffer.from(whole.subarray(end));
-  const total = whole.readUInt16LE(end + 10) + entries;
+  const tail = Buffer.from(archive.subarray(end));
+  const total = archive.readUInt16LE(end + 10) + entries;
   tail.writeUInt16LE(total, 8);
   tail.writeUInt16LE(total, 10);
   tail.writeUInt32LE(all.length, 12);
-  return Buffer.concat([whole.subarray(0, start), all, tail]);
+  return Buffer.concat([archive.subarray(0, start), all, tail]);
 }
 
 /** A PDF with these objects, numbered from 1. An object is a string, or a dictionary with the bytes of its stream. */
