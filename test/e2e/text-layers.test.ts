@@ -47,7 +47,11 @@ describe('mode auto, page by page', () => {
     const fast = await parseLayers('fast');
     for (const page of fast.blocks ?? [])
       for (const item of page.items) assert.equal(item.source, 'native_text', item.content);
-    for (const name of ['no text: a scan', 'a Type 3 font without Unicode', 'a hidden layer of a bad OCR']) {
+    for (const name of [
+      'a scan without a text layer',
+      'a Type 3 font without ToUnicode',
+      'a scan with a hidden text layer full of OCR errors',
+    ]) {
       const number = TEXT_LAYER_PAGES.findIndex((page) => page.name === name) + 1;
       assert.match(fast.warning ?? '', new RegExp(`\\bpage ${number} (?:(?!page \\d).)*use mode auto or ocr`), name);
     }

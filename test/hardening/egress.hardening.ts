@@ -112,7 +112,7 @@ for (const { name, env, services } of SETUPS)
       const office = /\.(docx|xlsx|od[tsp]|rtf|doc|xls|ppt)$/;
       for (const [index, url] of [localUrl, externalUrl].entries()) {
         const created = [...documentsWithExternalLinks(url), ...(await convertToLegacyFormats(folder, url))];
-        files.push(...created.map((trap) => ({ ...trap, fileName: `${index}-${trap.fileName}` })));
+        files.push(...created.map((document) => ({ ...document, fileName: `${index}-${document.fileName}` })));
       }
       if (services) files = files.filter(({ fileName }) => office.test(fileName));
       nats = await startNatsServer();
