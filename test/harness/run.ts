@@ -17,8 +17,16 @@ const TIMEOUT_MS = 900_000;
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { verbose: { type: 'boolean', default: false }, concurrency: { type: 'string', default: '2' } },
+    options: {
+      help: { type: 'boolean', default: false },
+      verbose: { type: 'boolean', default: false },
+      concurrency: { type: 'string', default: '2' },
+    },
   });
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
   // Type stripping and compilation are half of the CPU time of a short test file, and of each process of the product.
   process.env.NODE_COMPILE_CACHE ??= resolve(ROOT, 'node_modules/.cache/compiled');
   const files: string[] = [];
