@@ -1,4 +1,4 @@
-// A real nats-server of a test's own, on a free port, so that no suite needs one installed as a service or shares one with another.
+// Starts a real nats-server for one test, on a free port and with its own folder.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,27 +7,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './ports.ts';
+import { WAIT_LIMIT_MS } from './processes.ts';
 
 export interface NatsServer {
   url: string;
   port: number;
   pid: number;
   storeDir: string;
-  /** Ends the server and waits for it. Removes the store folder only if the harness made it. */
+  /** Stops the server and waits until it has exited. Removes the store folder only if the harness created it. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** The binary is not on this machine. */
-class NatsServerMissingError extends Error {
-  override readonly name = 'NatsServerMissingError';
-}
-
-const STARTUP_MS = 10_000;
-
 /**
  * Starts `nats-server -js` and waits until it accepts connections on 127.0.0.1.
- * @param options name `storeDir` and `port` to start again where an earlier server stopped; `args` are added to the command line
- * @throws NatsServerMissingError, or Error with the server's own words when it does not come up
+ * @param options `storeDir` and `port` of a stopped server start it again; `args` are added to the command line
+ * @throws Error with the output of the server if it does not start
  */
 export async function startNatsServer(
   options: { storeDir?: string; port?: number; args?: string[] } = {},
@@ -47,24 +41,27 @@ export async function startNatsServer(
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   );
-  let said = '';
+  let output = '';
   child.stderr.on('data', (data: Buffer) => {
-    said = `${said}${data.toString()}`.slice(-4_000);
+    output = `${output}${data.toString()}`.slice(-4_000);
   });
   const failed = new Promise<never>((_, reject) => {
     child.once('error', (cause: NodeJS.ErrnoException) =>
       reject(
         cause.code === 'ENOENT'
-          ? new NatsServerMissingError('nats-server is not installed (Debian: apt-get install nats-server)', { cause })
+          ? new Error('nats-server is not installed (Debian: apt-get install nats-server)', { cause })
           : cause,
       ),
     );
-    child.once('exit', (code) => reject(new Error(`nats-server ended with ${code}: ${said}`)));
+    child.once('exit', (code) => reject(new Error(`nats-server exited with ${code}: ${output}`)));
   });
-  failed.catch(() => undefined);
-  const guard = guardAgainstOrphan(child);
+  let hasFailed = false;
+  failed.catch(() => {
+    hasFailed = true;
+  });
+  const guard = startGuard(child);
   try {
-    await Promise.race([untilAccepting(port), failed]);
+    await Promise.race([untilAccepting(port, () => hasFailed), failed]);
   } catch (error) {
     guard.kill('SIGKILL');
     child.kill('SIGKILL');
@@ -78,14 +75,14 @@ export async function startNatsServer(
     storeDir,
     async stop(signal = 'SIGTERM') {
       guard.kill('SIGKILL');
-      await end(child, signal);
+      await stopServer(child, signal);
       await removeStore();
     },
   };
 }
 
-/** A shell that ends the server when this process ends in whatever way: its standard input closes then. */
-function guardAgainstOrphan(child: ChildProcess): ChildProcess {
+/** Starts a shell that kills the server when this process exits, even after SIGKILL: its standard input closes then. */
+function startGuard(child: ChildProcess): ChildProcess {
   const guard = spawn('sh', ['-c', `read _; kill -9 ${child.pid ?? ''} 2>/dev/null`], {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
@@ -93,26 +90,28 @@ function guardAgainstOrphan(child: ChildProcess): ChildProcess {
   return guard;
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+async function stopServer(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill(signal);
-  await gone;
+  await exited;
 }
 
-async function untilAccepting(port: number): Promise<void> {
-  const until = Date.now() + STARTUP_MS;
+/** Waits until the server accepts connections or `hasFailed`. */
+async function untilAccepting(port: number, hasFailed: () => boolean): Promise<void> {
+  const limit = Date.now() + WAIT_LIMIT_MS;
   for (;;) {
     const accepted = await new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1');
-      // The server greets with INFO once it serves clients.
+      // The server sends INFO once it accepts clients.
       socket.once('data', () => resolve(true));
       socket.once('error', () => resolve(false));
       socket.once('close', () => resolve(false));
-      socket.setTimeout(1_000, () => socket.destroy());
+      socket.setTimeout(30_000, () => socket.destroy());
     }).catch(() => false);
-    if (accepted) return;
-    if (Date.now() > until) throw new Error(`nats-server did not accept connections on port ${port} in time`);
+    if (accepted || hasFailed()) return;
+    if (Date.now() > limit)
+      throw new Error(`nats-server did not accept connections on port ${port} within ${WAIT_LIMIT_MS} ms`);
     await sleep(25);
   }
 }
