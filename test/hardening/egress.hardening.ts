@@ -14,7 +14,7 @@ import { parse, successData } from '../harness/client.ts';
 import { documentsWithExternalLinks, flatOdf, type LinkingDocument } from '../harness/documents/external-links.ts';
 import { type NatsServer, startNatsServer } from '../harness/nats-server.ts';
 import { type Product, skipReason, startProduct } from '../harness/product.ts';
-import { addressesAsked, callsIn, traced, traceSkipReason } from '../harness/traced.ts';
+import { contactedAddresses, readCalls, straceCommand, straceSkipReason } from '../harness/system-calls.ts';
 
 /** The start script of LibreOffice, which restarts it when a new profile requires that. */
 const SOFFICE = '/usr/lib/libreoffice/program/soffice';
@@ -94,7 +94,7 @@ const SETUPS: readonly Setup[] = [
 ];
 
 for (const { name, env, services } of SETUPS)
-  describe(`no egress ${name}`, { skip: skipReason('nats') || traceSkipReason() }, () => {
+  describe(`no egress ${name}`, { skip: skipReason('nats') || straceSkipReason() }, () => {
     let folder = '';
     let nats: NatsServer;
     let product: Product;
@@ -121,7 +121,7 @@ for (const { name, env, services } of SETUPS)
         natsUrl: nats.url,
         env,
         ...(services ? { services } : {}),
-        before: traced(join(folder, 'traces'), CALLS),
+        before: straceCommand(join(folder, 'traces'), CALLS),
       });
     });
     after(async () => {
@@ -152,7 +152,7 @@ for (const { name, env, services } of SETUPS)
       };
       await Promise.all([client(), client()]);
       assert.equal(listener.connections(), 0, 'no program may follow a link');
-      const contacted = [...new Set(addressesAsked(await callsIn(join(folder, 'traces'))))];
+      const contacted = [...new Set(contactedAddresses(await readCalls(join(folder, 'traces'))))];
       const bus = `127.0.0.1:${nats.port}`;
       assert.deepEqual(
         contacted.filter((one) => !one.endsWith(` ${bus}`)),
@@ -163,20 +163,20 @@ for (const { name, env, services } of SETUPS)
   });
 
 test('LibreOffice with its default settings follows the links, so the links in the test files work', {
-  skip: traceSkipReason() || (existsSync(SOFFICE) ? false : 'SKIPPED: LibreOffice is not installed'),
+  skip: straceSkipReason() || (existsSync(SOFFICE) ? false : 'SKIPPED: LibreOffice is not installed'),
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-egress-'));
   const listener = await startListener();
   await convertToLegacyFormats(folder, (path) => `http://127.0.0.1:${listener.port}/${path}`);
   const profile = `-env:UserInstallation=${pathToFileURL(join(folder, 'profile')).href}`;
-  const [program = '', ...tracer] = traced(folder, CALLS)('soffice');
+  const [program = '', ...tracer] = straceCommand(folder, CALLS)('soffice');
   const args = [...tracer, SOFFICE, profile, '--headless', '--convert-to', 'docx', '--outdir', folder];
   await run(program, [...args, join(folder, 'links.doc')], {
     timeout: 120_000,
     env: { PATH: '/usr/bin:/bin', HOME: folder },
   });
   await new Promise((resolve) => setTimeout(resolve, 500));
-  const contacted = addressesAsked(await callsIn(folder));
+  const contacted = contactedAddresses(await readCalls(folder));
   assert.ok(contacted.includes(`soffice: 127.0.0.1:${listener.port}`), `the trace: ${contacted}`);
   assert.ok(listener.connections() > 0, 'the listener must count the connection');
   listener.server.close();
@@ -184,7 +184,7 @@ test('LibreOffice with its default settings follows the links, so the links in t
 });
 
 test('the trace contains a connection, a datagram and the connection of a child process', {
-  skip: traceSkipReason(),
+  skip: straceSkipReason(),
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-egress-'));
   const script = `
@@ -192,11 +192,11 @@ test('the trace contains a connection, a datagram and the connection of a child 
     require('node:dgram').createSocket('udp4').send('x', 53, '127.0.0.2', function () { this.close?.(); process.exitCode = 0; });
     require('node:child_process').spawnSync(process.execPath, ['-e', "require('node:net').connect(7, '::1').on('error', () => undefined)"]);
     setTimeout(() => process.exit(), 300);`;
-  const [program = '', ...args] = [...traced(folder, CALLS)('script'), process.execPath, '-e', script];
+  const [program = '', ...args] = [...straceCommand(folder, CALLS)('script'), process.execPath, '-e', script];
   await run(program, args);
   // The tracer exits after the program.
   await new Promise((resolve) => setTimeout(resolve, 500));
-  const contacted = addressesAsked(await callsIn(folder));
+  const contacted = contactedAddresses(await readCalls(folder));
   for (const expected of ['script: 127.0.0.1:9', 'script: 127.0.0.2:53', 'script: ::1:7'])
     assert.ok(contacted.includes(expected), `${expected} must be in ${contacted}`);
   await rm(folder, { recursive: true });

@@ -10,18 +10,18 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { Extension } from '#shared/contract/formats.ts';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
-import { Canary } from '../harness/canary.ts';
 import { errorBody, parse, successData } from '../harness/client.ts';
 import { scanOf } from '../harness/documents/scans.ts';
 import { COMMITTED, CONTENT, sampleOf } from '../harness/documents.ts';
+import { MarkerWord } from '../harness/marker-word.ts';
 import { type NatsServer, startNatsServer } from '../harness/nats-server.ts';
 import { type Product, skipReason, startProduct, TRANSPORTS } from '../harness/product.ts';
-import { callsIn, pathsWritten, traced, traceSkipReason } from '../harness/traced.ts';
+import { readCalls, straceCommand, straceSkipReason, writtenPaths } from '../harness/system-calls.ts';
 
 const MiB = 1024 * 1024;
 /** The word of the fixtures that is replaced. It has as many letters as the unique word, because binary files are edited in place. */
 const REPLACED_WORD = 'lighthouse';
-const canary = new Canary('kookaburra');
+const marker = new MarkerWord('kookaburra');
 const KINDS = [
   '.pdf',
   '.docx',
@@ -47,15 +47,15 @@ interface Upload {
   valid: boolean;
 }
 
-const withCanary = (text: string): string => text.replaceAll(REPLACED_WORD, canary.word);
+const withMarker = (text: string): string => text.replaceAll(REPLACED_WORD, marker.word);
 const CONTENT_WITH = {
   ...CONTENT,
-  paragraphs: CONTENT.paragraphs.map(withCanary),
-  title: `${CONTENT.title} ${canary.word}`,
+  paragraphs: CONTENT.paragraphs.map(withMarker),
+  title: `${CONTENT.title} ${marker.word}`,
 };
 
 function replaceWord(bytes: Buffer, encoding: 'latin1' | 'utf16le'): Buffer {
-  const [from, to] = [Buffer.from(REPLACED_WORD, encoding), Buffer.from(canary.word, encoding)];
+  const [from, to] = [Buffer.from(REPLACED_WORD, encoding), Buffer.from(marker.word, encoding)];
   for (let at = bytes.indexOf(from); at !== -1; at = bytes.indexOf(from, at)) to.copy(bytes, at);
   return bytes;
 }
@@ -70,27 +70,27 @@ async function createUploads(): Promise<Upload[]> {
   const all: Upload[] = [];
   for (const kind of KINDS) {
     const file = await fileOf(kind);
-    const fileName = `${canary.word}-report${kind}`;
+    const fileName = `${marker.word}-report${kind}`;
     all.push({ what: kind, fileName, file, valid: true });
     if (kind !== '.html' && kind !== '.csv' && kind !== '.rtf')
       all.push({ what: `a truncated ${kind}`, fileName, file: file.subarray(0, file.length >> 1), valid: false });
   }
-  const rows = Array.from({ length: 60_000 }, (_, row) => `${row},${canary.word},calm sea`).join('\r\n');
-  all.push({ what: 'a large .csv', fileName: `${canary.word}.csv`, file: Buffer.from(rows), valid: true });
+  const rows = Array.from({ length: 60_000 }, (_, row) => `${row},${marker.word},calm sea`).join('\r\n');
+  all.push({ what: 'a large .csv', fileName: `${marker.word}.csv`, file: Buffer.from(rows), valid: true });
   // On the memory bus, only payloads over this limit are stored in files.
-  const cell = `${canary.word} ${'calm sea '.repeat(7_000)}`;
+  const cell = `${marker.word} ${'calm sea '.repeat(7_000)}`;
   const huge = `${cell}\r\n`.repeat(Math.ceil(TRANSPORT_LIMITS.memoryPayloadBytes / cell.length) + 1);
-  all.push({ what: 'a very large .csv', fileName: `${canary.word}.csv`, file: Buffer.from(huge), valid: true });
-  const paragraphs = Array.from({ length: 20_000 }, (_, row) => `<p>The ${canary.word} called at ${row}.</p>`).join('');
-  all.push({ what: 'a large .html', fileName: `${canary.word}.html`, file: Buffer.from(paragraphs), valid: true });
-  const lines = ['Harbour log', ...Array.from({ length: 12 }, () => `A ${canary.word} sat on the harbour wall`)];
+  all.push({ what: 'a very large .csv', fileName: `${marker.word}.csv`, file: Buffer.from(huge), valid: true });
+  const paragraphs = Array.from({ length: 20_000 }, (_, row) => `<p>The ${marker.word} called at ${row}.</p>`).join('');
+  all.push({ what: 'a large .html', fileName: `${marker.word}.html`, file: Buffer.from(paragraphs), valid: true });
+  const lines = ['Harbour log', ...Array.from({ length: 12 }, () => `A ${marker.word} sat on the harbour wall`)];
   const scan = await scanOf([lines, lines], 150);
   assert.ok(scan.length > MiB / 2, 'the scan must be too large for a message');
-  all.push({ what: 'a scan', fileName: `${canary.word}-scan.pdf`, file: scan, valid: true });
+  all.push({ what: 'a scan', fileName: `${marker.word}-scan.pdf`, file: scan, valid: true });
   all.push({
     what: 'a redacted .html with a summary',
-    fileName: `${canary.word}.html`,
-    file: Buffer.from(`<p>Write to ${canary.word}@example.com, says Ann ${canary.word}.</p>`),
+    fileName: `${marker.word}.html`,
+    file: Buffer.from(`<p>Write to ${marker.word}@example.com, says Ann ${marker.word}.</p>`),
     options: { redactPII: true, formats: ['markdown', 'summary', 'html', 'links'] },
     valid: true,
   });
@@ -119,7 +119,7 @@ const officeFolders = async (): Promise<string[]> =>
 
 for (const transport of TRANSPORTS)
   describe(`zero data retention over ${transport}`, { skip: skipReason(transport) }, () => {
-    const noTracing = traceSkipReason();
+    const noTracing = straceSkipReason();
     let folder = '';
     let temporary = '';
     let traces = '';
@@ -149,7 +149,7 @@ for (const transport of TRANSPORTS)
           OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
           OTEL_BSP_SCHEDULE_DELAY: '200',
         },
-        ...(noTracing ? {} : { before: traced(traces, ['openat', 'open', 'creat']) }),
+        ...(noTracing ? {} : { before: straceCommand(traces, ['openat', 'open', 'creat']) }),
       });
       files = await createUploads();
     });
@@ -179,7 +179,7 @@ for (const transport of TRANSPORTS)
       }
       const { markdown = '' } = successData(answer);
       assert.ok(
-        markdown.includes(canary.word) || options,
+        markdown.includes(marker.word) || options,
         `${upload.what}: the response must contain the word, because otherwise the test could not fail`,
       );
     };
@@ -197,11 +197,11 @@ for (const transport of TRANSPORTS)
 
     test('no document content is in the store or a temporary folder during the requests, and no file is opened for writing', async () => {
       const work = sendAll(true);
-      const seen = await canary.inFoldersDuring([store, temporary], work);
+      const seen = await marker.findInFoldersDuring([store, temporary], work);
       await work;
       assert.deepEqual([...seen], []);
       if (noTracing) return;
-      const paths = pathsWritten(await callsIn(traces)).filter(
+      const paths = writtenPaths(await readCalls(traces)).filter(
         (path) =>
           !/^(\/dev\/(null|tty|ptmx|shm\/.*|urandom)|\/proc\/.*|(pipe|socket|anon_inode):.*|\/memfd:.*)$/.test(path),
       );
@@ -210,24 +210,24 @@ for (const transport of TRANSPORTS)
       const written = [...new Set(paths)].filter((path) => !allowed.test(path));
       assert.deepEqual(written, [], 'files that were opened for writing');
       assert.ok(
-        pathsWritten(await callsIn(traces)).some((path) => path.startsWith(SHM)),
+        writtenPaths(await readCalls(traces)).some((path) => path.startsWith(SHM)),
         'the trace must contain files that are opened for writing',
       );
     });
 
     test('no document content is in the memory file system after the requests', async () => {
       // The LibreOffice processes keep running with their profile, but their documents must be deleted.
-      assert.deepEqual(await canary.inFolders(await officeFolders()), []);
+      assert.deepEqual(await marker.findInFolders(await officeFolders()), []);
     });
 
     test('no document content is in the output, metrics, traces and audit events', async () => {
       const text = product.output();
       const events = text.split('\n').filter((line) => line.includes('"audit"'));
       assert.equal(events.length, files.length, 'one audit event for each parse');
-      assert.equal(canary.in(text), undefined);
-      assert.equal(canary.in(await readMetrics()), undefined);
+      assert.equal(marker.findIn(text), undefined);
+      assert.equal(marker.findIn(await readMetrics()), undefined);
       assert.ok(collector.bodies.length > 0, 'traces must be exported');
-      for (const body of collector.bodies) assert.equal(canary.in(body), undefined);
+      for (const body of collector.bodies) assert.equal(marker.findIn(body), undefined);
       if (nats) {
         const connection = await connect({ servers: nats.url });
         const stream = await (await jetstreamManager(connection)).streams.get('PARSEMESH_EVENTS');
@@ -236,14 +236,14 @@ for (const transport of TRANSPORTS)
         for (let seq = first_seq; seq < first_seq + messages; seq++) {
           const event = (await stream.getMessage({ seq }))?.string() ?? '';
           assert.match(event, /"username":"ann"/);
-          assert.equal(canary.in(event), undefined);
+          assert.equal(marker.findIn(event), undefined);
         }
         await connection.close();
       }
       // This user name is allowed in audit events, so it shows that the search works.
-      assert.ok(new Canary('ann').in(events.join('\n')), 'the user name of the audit event');
-      assert.ok(new Canary('parsemesh_').in(await readMetrics()));
-      assert.ok(collector.bodies.some((body) => new Canary('receive upload').in(body)));
+      assert.ok(new MarkerWord('ann').findIn(events.join('\n')), 'the user name of the audit event');
+      assert.ok(new MarkerWord('parsemesh_').findIn(await readMetrics()));
+      assert.ok(collector.bodies.some((body) => new MarkerWord('receive upload').findIn(body)));
     });
 
     test('without zero data retention, the search finds the content of the same files on disk', async () => {
@@ -264,7 +264,7 @@ for (const transport of TRANSPORTS)
           control,
           files.filter(({ what }) => /large|scan|^\.(doc|docx|rtf)$/.test(what)),
         );
-        const seen = [...(await canary.inFoldersDuring([otherStore, otherTemporary], work))];
+        const seen = [...(await marker.findInFoldersDuring([otherStore, otherTemporary], work))];
         await work;
         const stored = bus ? otherStore : join(otherTemporary, 'parsemesh-payloads-');
         for (const prefix of [stored, join(otherTemporary, 'parsemesh-office-')])
@@ -272,7 +272,7 @@ for (const transport of TRANSPORTS)
             seen.some((path) => path.startsWith(prefix)),
             `the word must be in a file below ${prefix}, but is in ${seen.join(', ')}`,
           );
-        assert.equal(canary.in(control.output()), undefined, 'content is never logged');
+        assert.equal(marker.findIn(control.output()), undefined, 'content is never logged');
       } finally {
         await control.stop();
         await bus?.stop();
@@ -294,7 +294,7 @@ for (const transport of TRANSPORTS)
   });
 
 test('the search finds the word in UTF-8, UTF-16, hexadecimal, base64 and file names', async () => {
-  const text = `the ${canary.word} sat`;
+  const text = `the ${marker.word} sat`;
   const utf16 = Buffer.from(text, 'utf16le');
   for (const bytes of [
     Buffer.from(text),
@@ -307,11 +307,11 @@ test('the search finds the word in UTF-8, UTF-16, hexadecimal, base64 and file n
       Buffer.from(Buffer.concat([Buffer.from(lead), utf16]).toString('base64')),
     ]),
   ])
-    assert.notEqual(canary.in(bytes), undefined, bytes.toString('latin1'));
-  assert.equal(canary.in('a magpie sat'), undefined);
-  const folder = await mkdtemp(join(tmpdir(), 'parsemesh-canary-'));
-  assert.deepEqual(await canary.inFolders([folder]), []);
-  await mkdir(join(folder, `${canary.word}.d`));
-  assert.equal((await canary.inFolders([folder])).length, 1);
+    assert.notEqual(marker.findIn(bytes), undefined, bytes.toString('latin1'));
+  assert.equal(marker.findIn('a magpie sat'), undefined);
+  const folder = await mkdtemp(join(tmpdir(), 'parsemesh-marker-'));
+  assert.deepEqual(await marker.findInFolders([folder]), []);
+  await mkdir(join(folder, `${marker.word}.d`));
+  assert.equal((await marker.findInFolders([folder])).length, 1);
   await rm(folder, { recursive: true });
 });

@@ -1,4 +1,4 @@
-// One small document of each of the 20 kinds, all saying the same words, so that a suite can ask every kind the same question.
+// Small documents with the same text in each of the 20 formats, so that one test can run for all formats.
 import { readFile } from 'node:fs/promises';
 import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
 import { type Content, docx, escapeXml, pptx, xlsb, xlsx } from './documents/ooxml.ts';
@@ -11,7 +11,7 @@ export { epub, odp, ods, odt } from './documents/opendocument.ts';
 export { blankPdf, imagePdf, type PdfPage, pdf } from './documents/pdf.ts';
 export { type ZipEntry, zip } from './documents/zip.ts';
 
-/** What every sample says. */
+/** The text of each sample. */
 export const CONTENT: Content = {
   title: 'Harbour report',
   paragraphs: ['The lighthouse keeper counted seventeen herons.', 'A second boat came in before the storm.'],
@@ -22,18 +22,18 @@ export const CONTENT: Content = {
   ],
 };
 
-/** Words that the Markdown of every sample must hold. */
+/** Texts that the Markdown of each sample must contain. */
 export const WORDS: readonly string[] = [
   'Harbour report',
   'The lighthouse keeper counted seventeen herons.',
   'A second boat came in before the storm.',
 ];
 
-/** The kinds whose sample holds the table (a slide does not). */
+/** Texts of the table, which the samples of all formats but slides contain. */
 export const TABLE_WORDS: readonly string[] = ['Boat', 'Length', 'Petrel', '42', 'Kittiwake', '57'];
 export const WITHOUT_TABLE: ReadonlySet<Extension> = new Set(['.pptx', '.pptm', '.ppt', '.odp']);
 
-/** Kinds that only LibreOffice can write: committed under fixtures, made by `test/harness/make-fixtures.ts`. */
+/** Formats that only LibreOffice can write. Their samples are fixtures, written by `test/harness/make-fixtures.ts`. */
 export const COMMITTED: readonly Extension[] = ['.doc', '.xls', '.ppt'];
 
 const bodyHtml = (content: Content) =>
@@ -50,7 +50,7 @@ export const html = (content: Content = CONTENT) =>
 const xhtml = (content: Content = CONTENT) =>
   `<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd"><html xmlns="http://www.w3.org/1999/xhtml" xml:lang="en"><head><title>${escapeXml(content.title)}</title></head><body>${bodyHtml(content)}</body></html>`;
 
-/** Title, paragraphs and table as lines, each padded to the table's width so that every line has as many fields. */
+/** Title, paragraphs and table as lines. Each line has as many fields as the table has columns. */
 export function csv(content: Content = CONTENT): string {
   const width = Math.max(1, ...content.table.map((row) => row.length));
   const rows = [[content.title], ...content.paragraphs.map((text) => [text]), ...content.table];
@@ -114,10 +114,10 @@ interface Sample {
   bytes: Buffer;
 }
 
-/** The sample of one kind, named `harbour-report<extension>`. */
+/** The sample of one format, named `harbour-report<extension>`. */
 export const sample = (extension: Extension): Promise<Sample> => sampleOf(extension, CONTENT);
 
-/** The same that says `content`, which does not count for kinds that are `COMMITTED`. */
+/** A document of this format with this content. The content is ignored for `COMMITTED` formats. */
 export async function sampleOf(extension: Extension, content: Content): Promise<Sample> {
   return { extension, fileName: `harbour-report${extension}`, bytes: Buffer.from(await make(extension, content)) };
 }

@@ -1,4 +1,4 @@
-// A worker process that takes one job and never answers, for suites that kill it or, by SIGTERM, have it close: `node hanging-worker.ts URL QUEUE`.
+// A worker process that receives one job and never answers, for tests that kill it or stop it with SIGTERM: `node hanging-worker.ts URL QUEUE`.
 import { connectNats } from '#shared/bus/nats.ts';
 
 const [url = '', queue = ''] = process.argv.slice(2);
@@ -6,7 +6,7 @@ const transport = await connectNats({ url, name: 'hanging-worker' });
 await transport.bus.serve(queue, {
   concurrency: 1,
   handler(delivery) {
-    process.stdout.write(`taken ${delivery.message.id}\n`);
+    process.stdout.write(`received ${delivery.message.id}\n`);
     return new Promise(() => undefined);
   },
 });

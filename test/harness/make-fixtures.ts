@@ -1,5 +1,4 @@
-// Writes the committed fixtures of this house's suites again: the kinds that only LibreOffice writes, a scan, and an encrypted PDF.
-// Run by hand (`node test/harness/make-fixtures.ts`); needs soffice and pdftoppm.
+// Writes the fixtures that only other programs can write: legacy office files, a scan and an encrypted PDF. Run it by hand with soffice and pdftoppm installed.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// A process that puts jobs in a queue and waits for their answers, for suites that kill it: `node waiting-requester.ts URL QUEUE COUNT`.
+// A process that sends jobs to a queue and waits for their answers, for tests that kill it: `node waiting-requester.ts URL QUEUE COUNT`.
 import { connectNats } from '#shared/bus/nats.ts';
 
 const [url = '', queue = '', count = '1'] = process.argv.slice(2);
@@ -8,7 +8,7 @@ await Promise.all(
     transport.bus.request(
       queue,
       { id: `waiting-${process.pid}-${index}`, header: {}, body: new Uint8Array() },
-      { deadline: Date.now() + 60_000 },
+      { deadline: Date.now() + 600_000 },
     ),
   ),
 );
