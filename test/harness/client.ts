@@ -1,4 +1,4 @@
-// Speaks HTTP to the product byte by byte, because most of what must be tested is what a well-behaved client library refuses to send.
+// Sends HTTP requests to the product byte by byte, because the tests must send requests that HTTP client libraries refuse to send.
 import assert from 'node:assert/strict';
 import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
@@ -19,7 +19,7 @@ export interface Part {
 export interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The decoded JSON, or the text where it is none. */
+  /** The parsed JSON, or the text if the body is not JSON. */
   body: unknown;
   text: string;
 }
@@ -61,7 +61,7 @@ const CLIENT_TIMEOUT_MS = LONGEST_TIMEOUT_MS + 30_000;
 
 export const BOUNDARY = 'parsemesh-test-boundary-7f3a';
 
-/** The bytes of a multipart body and the header that announces it. `end: false` leaves the last boundary out. */
+/** The bytes of a multipart body, and its content type. `end: false` omits the last boundary. */
 export function multipart(parts: readonly Part[], { end = true } = {}): { body: Buffer; contentType: string } {
   const pieces: Uint8Array[] = [];
   for (const part of parts) {
@@ -77,7 +77,7 @@ export function multipart(parts: readonly Part[], { end = true } = {}): { body: 
   return { body: Buffer.concat(pieces), contentType: `multipart/form-data; boundary=${BOUNDARY}` };
 }
 
-/** Resolves when the request takes more bytes, or will never again. */
+/** Resolves when the request accepts more bytes, or has ended. */
 function roomToWrite(request: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const next = () => {
@@ -89,8 +89,8 @@ function roomToWrite(request: ClientRequest): Promise<void> {
 }
 
 /**
- * Sends one request and gives back whatever answer came, also one that came before the body was through.
- * @throws Error where the connection ends without an answer.
+ * Sends one request and returns the response, even if it arrives before the complete body is sent.
+ * @throws Error if the connection closes without a response.
  */
 export function send(product: Pick<Product, 'url' | 'key'>, options: SendOptions = {}): Promise<Answer> {
   const key = options.key === undefined ? product.key : options.key;
@@ -109,14 +109,14 @@ export function send(product: Pick<Product, 'url' | 'key'>, options: SendOptions
       ]),
     });
     let answered = false;
-    // A server that answers early closes the connection while the body is still written. Then the answer counts and not
-    // the write error, and 'close' comes after both.
+    // A server that responds early closes the connection while the body is being sent. The response then counts, and not
+    // the write error. The event 'close' comes after both.
     let failure: Error | undefined;
     request.on('error', (error) => {
       failure ??= error;
     });
     request.on('close', () => {
-      if (!answered) reject(failure ?? new Error('the connection closed without an answer'));
+      if (!answered) reject(failure ?? new Error('the connection closed without a response'));
     });
     request.on('response', (response) => {
       answered = true;
@@ -129,7 +129,7 @@ export function send(product: Pick<Product, 'url' | 'key'>, options: SendOptions
         try {
           decoded = JSON.parse(text);
         } catch {
-          // Not JSON: the text itself is what the caller looks at.
+          // The body is not JSON, so the caller gets the text.
         }
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: decoded, text });
         request.destroy();
@@ -172,7 +172,7 @@ export function parse(product: Pick<Product, 'url' | 'key'>, request: ParseReque
   });
 }
 
-/** A POST whose multipart body is made of these parts, whatever they are. */
+/** Sends a POST with a multipart body of these parts. The parts may be invalid. */
 export function sendParts(
   product: Pick<Product, 'url' | 'key'>,
   parts: readonly Part[],
@@ -212,7 +212,7 @@ export function sendRaw(
   });
 }
 
-/** Asserts a 200 of the documented shape and gives its `data`. */
+/** Asserts a documented 200 response and returns its `data`. */
 export function successData(answer: Answer): ParseResponse['data'] {
   assert.equal(answer.status, 200, `expected 200, got ${answer.status}: ${answer.text.slice(0, 600)}`);
   assert.match(String(answer.headers['content-type']), /^application\/json/);
@@ -224,7 +224,7 @@ export function successData(answer: Answer): ParseResponse['data'] {
 
 export type ErrorBody = z.infer<typeof errorResponseSchema>;
 
-/** Asserts an error of the documented shape, with this status and, where given, this code. */
+/** Asserts a documented error response with this status, and with this code if it is given. */
 export function errorBody(answer: Answer, status: number, code?: string): ErrorBody {
   assert.equal(answer.status, status, `expected ${status}, got ${answer.status}: ${answer.text.slice(0, 600)}`);
   assert.match(String(answer.headers['content-type']), /^application\/json/);
@@ -234,7 +234,7 @@ export function errorBody(answer: Answer, status: number, code?: string): ErrorB
   assert.doesNotMatch(
     parsed.data.error,
     /\bat .*:\d+:\d+|node_modules|\/(?:tmp|home|root|work|usr)\//,
-    'the message shows the inside',
+    'the message contains internal details',
   );
   if (code !== undefined) assert.equal(parsed.data.code, code);
   assert.ok(answer.headers['x-request-id'], 'X-Request-Id is missing');
