@@ -259,15 +259,24 @@ for (const transport of TRANSPORTS)
         env: { TMPDIR: otherTemporary, HOME: otherTemporary },
       });
       try {
-        const work = sendAll(
-          false,
-          control,
-          files.filter(({ what }) => /large|scan|^\.(doc|docx|rtf)$/.test(what)),
-        );
-        const seen = [...(await marker.findInFoldersDuring([otherStore, otherTemporary], work))];
-        await work;
+        const searchDuring = async (folders: readonly string[], pattern: RegExp): Promise<string[]> => {
+          const work = sendAll(
+            false,
+            control,
+            files.filter(({ what }) => pattern.test(what)),
+          );
+          const seen = await marker.findInFoldersDuring(folders, work);
+          await work;
+          return [...seen];
+        };
+        // Two searches, because LibreOffice's files exist for a moment only: reading the large payloads again and again would miss them.
+        const payloads = await searchDuring([otherStore, otherTemporary], /large|scan/);
+        const officeFiles = await searchDuring([otherTemporary], /^\.(doc|docx|rtf)$/);
         const stored = bus ? otherStore : join(otherTemporary, 'parsemesh-payloads-');
-        for (const prefix of [stored, join(otherTemporary, 'parsemesh-office-')])
+        for (const [prefix, seen] of [
+          [stored, payloads],
+          [join(otherTemporary, 'parsemesh-office-'), officeFiles],
+        ] as const)
           assert.ok(
             seen.some((path) => path.startsWith(prefix)),
             `the word must be in a file below ${prefix}, but is in ${seen.join(', ')}`,
