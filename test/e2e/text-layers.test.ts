@@ -8,7 +8,7 @@ import { type Product, startProduct } from '../harness/product.ts';
 
 type Data = ParseResponse['data'];
 
-describe('mode auto, page by page', () => {
+describe('mode auto', () => {
   let product: Product;
   let auto: Data;
   const parseLayers = async (mode: string): Promise<Data> => {
@@ -21,21 +21,21 @@ describe('mode auto, page by page', () => {
   });
   after(() => product?.stop());
 
-  for (const [index, { name, source, says, alsoSays = [], not = [] }] of TEXT_LAYER_PAGES.entries())
-    test(`${name}: ${source ?? 'nothing'}`, () => {
+  for (const [index, { name, source, texts, otherTexts = [], absent = [] }] of TEXT_LAYER_PAGES.entries())
+    test(`${name}: ${source === null ? 'no blocks' : `the source is ${source}`}`, () => {
       const page = auto.blocks?.[index];
       assert.equal(page?.status, 'ok');
       const shown = JSON.stringify(page.items.map((item) => [item.source, item.content]));
       const other = source === 'native_text' ? 'layout_ocr' : 'native_text';
       const itemsWith = (words: string) => page.items.filter((item) => item.content.includes(words));
-      const expected = [...says.map((words) => [words, source]), ...alsoSays.map((words) => [words, other])];
+      const expected = [...texts.map((words) => [words, source]), ...otherTexts.map((words) => [words, other])];
       for (const [words = '', from] of expected as [string, string | null][])
         assert.deepEqual(
           itemsWith(words).map((item) => item.source),
           [from],
           `"${words}" in ${shown}`,
         );
-      for (const words of not) assert.deepEqual(itemsWith(words), [], shown);
+      for (const words of absent) assert.deepEqual(itemsWith(words), [], shown);
       if (source === null) assert.deepEqual(page.items, []);
       for (const item of page.items)
         assert.equal(item.confidence.ocr === null, item.source === 'native_text' || item.content === '', shown);

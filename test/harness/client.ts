@@ -78,7 +78,7 @@ export function multipart(parts: readonly Part[], { end = true } = {}): { body: 
 }
 
 /** Resolves when the request accepts more bytes, or has ended. */
-function roomToWrite(request: ClientRequest): Promise<void> {
+function untilWritable(request: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const next = () => {
       request.off('drain', next).off('close', next);
@@ -141,7 +141,7 @@ export function send(product: Pick<Product, 'url' | 'key'>, options: SendOptions
         try {
           for await (const chunk of body as AsyncIterable<Uint8Array>) {
             if (answered || request.destroyed) return;
-            if (!request.write(chunk)) await roomToWrite(request);
+            if (!request.write(chunk)) await untilWritable(request);
           }
           request.end();
         } catch (error) {
@@ -217,7 +217,7 @@ export function successData(answer: Answer): ParseResponse['data'] {
   assert.equal(answer.status, 200, `expected 200, got ${answer.status}: ${answer.text.slice(0, 600)}`);
   assert.match(String(answer.headers['content-type']), /^application\/json/);
   const parsed = parseResponseSchema.safeParse(answer.body);
-  assert.ok(parsed.success, `the answer has not the documented shape: ${parsed.error?.message}`);
+  assert.ok(parsed.success, `the response does not have the documented shape: ${parsed.error?.message}`);
   assert.ok(answer.headers['x-request-id'], 'X-Request-Id is missing');
   return parsed.data.data;
 }
@@ -229,7 +229,7 @@ export function errorBody(answer: Answer, status: number, code?: string): ErrorB
   assert.equal(answer.status, status, `expected ${status}, got ${answer.status}: ${answer.text.slice(0, 600)}`);
   assert.match(String(answer.headers['content-type']), /^application\/json/);
   const parsed = errorResponseSchema.safeParse(answer.body);
-  assert.ok(parsed.success, `the error has not the documented shape: ${answer.text.slice(0, 600)}`);
+  assert.ok(parsed.success, `the error does not have the documented shape: ${answer.text.slice(0, 600)}`);
   assert.notEqual(parsed.data.error.trim(), '');
   assert.doesNotMatch(
     parsed.data.error,

@@ -8,11 +8,11 @@ interface TextLayerPage {
   /** Expected source of the words. Null if the page has no words. */
   source: 'native_text' | 'layout_ocr' | null;
   /** Each must be in a block of that source, and only once on the page. */
-  says: readonly string[];
+  texts: readonly string[];
   /** Must be in blocks of the other source. */
-  alsoSays?: readonly string[];
+  otherTexts?: readonly string[];
   /** Must not be in any block. */
-  not?: readonly string[];
+  absent?: readonly string[];
   draw(pen: Pen, page: PDFPage): Promise<void> | void;
 }
 
@@ -115,13 +115,13 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'a scan without a text layer',
     source: 'layout_ocr',
-    says: WORDS,
+    texts: WORDS,
     draw: (pen, page) => scan(pen, page, drawText),
   },
   {
     name: 'a scan with only a watermark in its text layer',
     source: 'layout_ocr',
-    says: WORDS,
+    texts: WORDS,
     draw: async (pen, page) => {
       await scan(pen, page, drawText);
       for (let at = 0; at < 9; at++)
@@ -138,7 +138,7 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'a scan with only a page number in its text layer',
     source: 'layout_ocr',
-    says: WORDS,
+    texts: WORDS,
     draw: async (pen, page) => {
       await scan(pen, page, drawText);
       page.drawText('17', { x: 205, y: 24, size: 9, font: pen.font });
@@ -147,7 +147,7 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'a scan with only a long download notice in its text layer',
     source: 'layout_ocr',
-    says: WORDS,
+    texts: WORDS,
     draw: async (pen, page) => {
       await scan(pen, page, drawText);
       page.drawText(NOTICE, { x: 20, y: 12, size: 5, font: pen.font });
@@ -156,7 +156,7 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'a font that maps its letters to private-use code points',
     source: 'layout_ocr',
-    says: ['WHITE HALL', 'MEN WALK'],
+    texts: ['WHITE HALL', 'MEN WALK'],
     draw: (pen, page) =>
       paint(
         pen,
@@ -167,21 +167,21 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'a Type 3 font without ToUnicode',
     source: 'layout_ocr',
-    says: ['WHITE HALL', 'MEN WALK'],
+    texts: ['WHITE HALL', 'MEN WALK'],
     draw: (pen, page) => paint(pen, page, inType3Font(pen.document, page, CAPITALS, { x: 40, y: 480, size: 18 })),
   },
   {
     name: 'a TrueType font with glyph numbers as codes, without ToUnicode',
     source: 'layout_ocr',
-    says: WORDS,
+    texts: WORDS,
     draw: (pen, page) =>
       paint(pen, page, inTrueTypeWithoutToUnicode(pen.document, page, TEXT, { x: 30, y: 500, size: 14 })),
   },
   {
     name: 'a scan with a hidden text layer full of OCR errors',
     source: 'layout_ocr',
-    says: WORDS,
-    not: ['kccps'],
+    texts: WORDS,
+    absent: ['kccps'],
     draw: async (pen, page) => {
       await scan(pen, page, drawText);
       addHiddenText(pen, page, GARBLED);
@@ -190,7 +190,7 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'a scan with a hidden text layer of only the first line',
     source: 'layout_ocr',
-    says: WORDS,
+    texts: WORDS,
     draw: async (pen, page) => {
       await scan(pen, page, drawText);
       addHiddenText(pen, page, TEXT.slice(0, 1));
@@ -199,7 +199,7 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'a scan with a correct hidden text layer',
     source: 'native_text',
-    says: WORDS,
+    texts: WORDS,
     draw: async (pen, page) => {
       await scan(pen, page, drawText);
       addHiddenText(pen, page, TEXT);
@@ -208,7 +208,7 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'a picture with text that covers most of the page',
     source: 'layout_ocr',
-    says: WORDS,
+    texts: WORDS,
     draw: async (pen, page) => {
       await scan(pen, page, (sheet, font) => write(sheet, font, TEXT, 30, 380), [10, 60, 400, 470]);
       page.drawText('Plate 4', { x: 190, y: 30, size: 10, font: pen.font });
@@ -217,8 +217,8 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'correct text with a scanned figure',
     source: 'native_text',
-    says: WORDS,
-    alsoSays: ['Monday Petersen', 'Tuesday Lindqvist'],
+    texts: WORDS,
+    otherTexts: ['Monday Petersen', 'Tuesday Lindqvist'],
     draw: async (pen, page) => {
       write(page, pen.font, TEXT);
       await scan(
@@ -235,8 +235,8 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'correct text with a chart that is a picture and has vertical labels',
     source: 'native_text',
-    says: WORDS,
-    alsoSays: ['Ships by cargo', 'Lemons and oranges', 'Woollen blankets', 'Timber from Norway'],
+    texts: WORDS,
+    otherTexts: ['Ships by cargo', 'Lemons and oranges', 'Woollen blankets', 'Timber from Norway'],
     draw: async (pen, page) => {
       write(page, pen.font, TEXT);
       const labels = ['Lemons and oranges', 'Woollen blankets', 'Timber from Norway'];
@@ -265,17 +265,17 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'correct text with a photograph',
     source: 'native_text',
-    says: WORDS,
+    texts: WORDS,
     draw: (pen, page) => {
       write(page, pen.font, TEXT);
       picture(pen, page, photograph(), [60, 180, 300, 200]);
     },
   },
-  { name: 'a blank page', source: null, says: [], draw: () => undefined },
+  { name: 'a blank page', source: null, texts: [], draw: () => undefined },
   {
     name: 'text drawn as outlines, with a page number in the text layer',
     source: 'layout_ocr',
-    says: ['WHITE HALL', 'MEN WALK'],
+    texts: ['WHITE HALL', 'MEN WALK'],
     draw: (pen, page) => {
       paint(pen, page, drawAsStrokes(CAPITALS, 40, 480, 18));
       page.drawText('21', { x: 205, y: 24, size: 9, font: pen.font });
@@ -284,7 +284,7 @@ export const TEXT_LAYER_PAGES: readonly TextLayerPage[] = [
   {
     name: 'correct text in a ruled frame',
     source: 'native_text',
-    says: WORDS,
+    texts: WORDS,
     draw: (pen, page) => {
       write(page, pen.font, TEXT);
       page.drawRectangle({ x: 30, y: 430, width: 360, height: 120, borderWidth: 1, borderColor: rgb(0, 0, 0) });
