@@ -247,7 +247,7 @@ for (const transport of TRANSPORTS)
       const { pagesRead, opsUrl } = await ocrCounters();
       const file = await repeatedScan(LONG_PAGES);
       errorBody(
-        await parse(product, { file, fileName: 'long.pdf', options: { timeout: 1_000 } }),
+        await parse(product, { file, fileName: 'long.pdf', options: { timeout: 500 } }),
         408,
         'REQUEST_TIMEOUT',
       );

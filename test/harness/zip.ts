@@ -15,12 +15,22 @@ export interface ZipPart {
  * All dates are the same, so that the same parts give the same bytes.
  */
 export function zipOf(parts: readonly ZipPart[]): Buffer {
+  // Tests of size limits use the same large content for many entries.
+  const deflated = new Map<Uint8Array | string, Buffer>();
+  const deflate = (content: Uint8Array | string, raw: Buffer): Buffer => {
+    const data = deflated.get(content) ?? deflateRawSync(raw);
+    deflated.set(content, data);
+    return data;
+  };
   const local: Buffer[] = [];
   const central: Buffer[] = [];
   let offset = 0;
   for (const { name, content, flags = 0, method = 8 } of parts) {
-    const raw = Buffer.from(content as Uint8Array);
-    const data = method === 0 ? raw : deflateRawSync(raw);
+    const raw =
+      typeof content === 'string'
+        ? Buffer.from(content)
+        : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+    const data = method === 0 ? raw : deflate(content, raw);
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0);
     fields.writeUInt16LE(flags, 2);

@@ -14,7 +14,7 @@ const poolOf = (module: string, options?: { cancelGraceMs: number }): ProcessPoo
       queue: 'html',
       module: new URL(`./testing/${module}`, import.meta.url),
       memoryMiB: 400,
-      env: { PATH: process.env.PATH },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     },
     createLogger({ logLevel: 'silent' }, 'test'),
     options,
