@@ -14,19 +14,43 @@ export interface FormatRow {
   mimeTypes: readonly [string, ...string[]];
   container: Container;
   service: ConverterName;
+  /** `image`: a picture without text of its own, so that OCR reads it. */
+  kind: 'document' | 'image';
   /** Name of the format in error messages and in `/v2/parse/formats`. */
   label: string;
 }
 
 export const FORMATS = [
-  { extension: '.html', mimeTypes: ['text/html'], container: 'markup', service: 'html', label: 'HTML' },
-  { extension: '.htm', mimeTypes: ['text/html'], container: 'markup', service: 'html', label: 'HTML' },
-  { extension: '.xhtml', mimeTypes: ['application/xhtml+xml'], container: 'markup', service: 'html', label: 'XHTML' },
+  {
+    extension: '.html',
+    mimeTypes: ['text/html'],
+    container: 'markup',
+    service: 'html',
+    kind: 'document',
+    label: 'HTML',
+  },
+  {
+    extension: '.htm',
+    mimeTypes: ['text/html'],
+    container: 'markup',
+    service: 'html',
+    kind: 'document',
+    label: 'HTML',
+  },
+  {
+    extension: '.xhtml',
+    mimeTypes: ['application/xhtml+xml'],
+    container: 'markup',
+    service: 'html',
+    kind: 'document',
+    label: 'XHTML',
+  },
   {
     extension: '.pdf',
     mimeTypes: ['application/pdf', 'application/x-pdf'],
     container: 'pdf',
     service: 'pdf',
+    kind: 'document',
     label: 'PDF',
   },
   {
@@ -34,14 +58,23 @@ export const FORMATS = [
     mimeTypes: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'Word',
   },
-  { extension: '.doc', mimeTypes: ['application/msword'], container: 'ole', service: 'office', label: 'Word 97-2003' },
+  {
+    extension: '.doc',
+    mimeTypes: ['application/msword'],
+    container: 'ole',
+    service: 'office',
+    kind: 'document',
+    label: 'Word 97-2003',
+  },
   {
     extension: '.docm',
     mimeTypes: ['application/vnd.ms-word.document.macroEnabled.12', 'application/vnd.ms-word.document.macroenabled.12'],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'Word with macros',
   },
   {
@@ -49,6 +82,7 @@ export const FORMATS = [
     mimeTypes: ['application/vnd.oasis.opendocument.text'],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'OpenDocument text',
   },
   {
@@ -56,6 +90,7 @@ export const FORMATS = [
     mimeTypes: ['application/vnd.oasis.opendocument.spreadsheet'],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'OpenDocument spreadsheet',
   },
   {
@@ -63,6 +98,7 @@ export const FORMATS = [
     mimeTypes: ['application/vnd.oasis.opendocument.presentation'],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'OpenDocument presentation',
   },
   {
@@ -70,6 +106,7 @@ export const FORMATS = [
     mimeTypes: ['application/rtf', 'text/rtf'],
     container: 'rtf',
     service: 'office',
+    kind: 'document',
     label: 'Rich Text',
   },
   {
@@ -77,6 +114,7 @@ export const FORMATS = [
     mimeTypes: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'Excel',
   },
   {
@@ -84,6 +122,7 @@ export const FORMATS = [
     mimeTypes: ['application/vnd.ms-excel'],
     container: 'ole',
     service: 'office',
+    kind: 'document',
     label: 'Excel 97-2003',
   },
   {
@@ -91,6 +130,7 @@ export const FORMATS = [
     mimeTypes: ['application/vnd.ms-excel.sheet.macroEnabled.12', 'application/vnd.ms-excel.sheet.macroenabled.12'],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'Excel with macros',
   },
   {
@@ -101,6 +141,7 @@ export const FORMATS = [
     ],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'Excel binary',
   },
   {
@@ -108,6 +149,7 @@ export const FORMATS = [
     mimeTypes: ['application/vnd.openxmlformats-officedocument.presentationml.presentation'],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'PowerPoint',
   },
   {
@@ -115,6 +157,7 @@ export const FORMATS = [
     mimeTypes: ['application/vnd.ms-powerpoint'],
     container: 'ole',
     service: 'office',
+    kind: 'document',
     label: 'PowerPoint 97-2003',
   },
   {
@@ -125,10 +168,25 @@ export const FORMATS = [
     ],
     container: 'zip',
     service: 'office',
+    kind: 'document',
     label: 'PowerPoint with macros',
   },
-  { extension: '.epub', mimeTypes: ['application/epub+zip'], container: 'zip', service: 'html', label: 'EPUB' },
-  { extension: '.csv', mimeTypes: ['text/csv', 'application/csv'], container: 'text', service: 'csv', label: 'CSV' },
+  {
+    extension: '.epub',
+    mimeTypes: ['application/epub+zip'],
+    container: 'zip',
+    service: 'html',
+    kind: 'document',
+    label: 'EPUB',
+  },
+  {
+    extension: '.csv',
+    mimeTypes: ['text/csv', 'application/csv'],
+    container: 'text',
+    service: 'csv',
+    kind: 'document',
+    label: 'CSV',
+  },
 ] as const satisfies readonly FormatRow[];
 
 export type Extension = (typeof FORMATS)[number]['extension'];

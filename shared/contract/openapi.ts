@@ -211,7 +211,7 @@ const formatsSchema: JsonObject = {
             required: ['format', 'kind', 'extensions', 'mimeTypes', 'available'],
             properties: {
               format: { type: 'string' },
-              kind: { type: 'string', const: 'document' },
+              kind: { type: 'string', enum: ['document', 'image'] },
               label: { type: 'string' },
               extensions: { type: 'array', items: { type: 'string' } },
               mimeTypes: { type: 'array', items: { type: 'string' } },

@@ -1,6 +1,6 @@
 // Checks every file extension and every path (docs/api.md, "Endpoints" and docs/api.md, "Versioning") and the keys (docs/api.md, "Authentication").
 import assert from 'node:assert/strict';
-import { EXTENSIONS, formatByExtension } from '#shared/contract/formats.ts';
+import { EXTENSIONS, FORMATS, formatByExtension } from '#shared/contract/formats.ts';
 import { errorBody, multipart, parse, send, sendRaw } from '../harness/client.ts';
 import { sample, TABLE_WORDS, WITHOUT_TABLE, WORDS } from '../harness/documents.ts';
 import { type ContractCase, expectError, expectServing, expectSuccess, pause, SMALL_CSV } from './contract-case.ts';
@@ -62,6 +62,20 @@ const OTHER_VERSIONS = [
 ] as const;
 
 const endpoints: ContractCase[] = [
+  {
+    name: '`GET /v2/parse/formats` lists every extension with its kind, `document` or `image`',
+    run: async (product) => {
+      const answer = await send(product, { method: 'GET', path: '/v2/parse/formats' });
+      assert.equal(answer.status, 200, answer.text);
+      const { data } = JSON.parse(answer.text) as { data: { formats: { kind: string; extensions: string[] }[] } };
+      assert.deepEqual(
+        data.formats
+          .flatMap(({ kind, extensions: listed }) => listed.map((extension) => `${extension} ${kind}`))
+          .sort(),
+        FORMATS.map(({ extension, kind }) => `${extension} ${kind}`).sort(),
+      );
+    },
+  },
   ...METHODS.map(
     (method): ContractCase => ({
       name: `returns 405 with an Allow header for \`${method} /v2/parse\``,

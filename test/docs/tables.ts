@@ -127,10 +127,11 @@ Generated from \`shared/contract/formats.ts\` and \`shared/contract/errors.ts\` 
 ## Formats
 
 ${table(
-  ['extension', 'format', 'service', 'content types'],
+  ['extension', 'format', 'kind', 'service', 'content types'],
   FORMATS.map((format) => [
     `\`${format.extension}\``,
     format.label,
+    format.kind,
     format.service,
     format.mimeTypes.map((type) => `\`${type}\``).join(', '),
   ]),

@@ -20,7 +20,7 @@ function listFormats(): object {
     data: {
       formats: [...formats].map(([label, rows]) => ({
         format: rows[0]?.extension.slice(1),
-        kind: 'document',
+        kind: rows[0]?.kind,
         label,
         extensions: rows.map((row) => row.extension),
         mimeTypes: [...new Set(rows.flatMap((row) => row.mimeTypes))],
