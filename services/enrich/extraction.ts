@@ -1,6 +1,6 @@
 // Extracts JSON from a document with a language model: parses the answer, checks it against the schema, and requests one repair.
 import { ParseError } from '#shared/contract/errors.ts';
-import type { JsonFormat } from '#shared/contract/options.ts';
+import type { JsonFormat } from '#shared/contract/options-schema.ts';
 import type { ModelConfig } from '#shared/runtime/config.ts';
 import { type ChatLimits, type ChatMessage, ChatRefusedError, complete, type ResponseFormat } from './chat.ts';
 import { excerptOf } from './excerpt.ts';

@@ -1,6 +1,6 @@
 // Writes the messages for the model, with the document between random tags, so that its text cannot imitate an instruction.
 import { randomBytes } from 'node:crypto';
-import type { JsonFormat } from '#shared/contract/options.ts';
+import type { JsonFormat } from '#shared/contract/options-schema.ts';
 import type { ChatMessage } from './chat.ts';
 
 /** Puts a document between tags with a random name, which no text in the document can contain. */

@@ -1,5 +1,5 @@
 // Extracts from a Markdown document the prose that an extractive summary may quote.
-import { PII_ENTITIES } from '#shared/contract/options.ts';
+import { PII_ENTITIES } from '#shared/contract/options-schema.ts';
 import { BLOCK } from '#shared/document/elements.ts';
 import { readInline } from '#shared/document/source/markdown-inline.ts';
 import { type Range, readLines } from '#shared/document/source/markdown-lines.ts';

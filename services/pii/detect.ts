@@ -1,5 +1,5 @@
 // Finds the personal data of one projection: runs the recognizers and the model, and resolves overlaps.
-import { PII_ENTITIES, type PiiEntity, type RedactOptions } from '#shared/contract/options.ts';
+import { PII_ENTITIES, type PiiEntity, type RedactOptions } from '#shared/contract/options-schema.ts';
 import type { PiiModel } from './model/model.ts';
 import { resolveOverlaps } from './overlap.ts';
 import type { Projection } from './projection/projection.ts';

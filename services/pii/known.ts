@@ -1,5 +1,5 @@
 // Remembers found fragments and finds them in other texts, with a trie of words, so that the cost does not grow with their number.
-import type { PiiEntity } from '#shared/contract/options.ts';
+import type { PiiEntity } from '#shared/contract/options-schema.ts';
 import type { Span } from './recognizer.ts';
 
 interface Node {

@@ -1,5 +1,5 @@
 // Defines the interface of a recognizer, and the text around a candidate that it can read.
-import type { PII_MODES, PiiEntity } from '#shared/contract/options.ts';
+import type { PII_MODES, PiiEntity } from '#shared/contract/options-schema.ts';
 
 export type PiiMode = (typeof PII_MODES)[number];
 

@@ -1,6 +1,6 @@
 // Redacts a record field by field, so that a field without a redactor does not compile and an unknown field is dropped at run time.
 import type { RecordReport } from '#shared/contract/jobs.ts';
-import type { PiiEntity } from '#shared/contract/options.ts';
+import type { PiiEntity } from '#shared/contract/options-schema.ts';
 import type { Block, FieldName, Page, PageBlocks, RecordFields } from '#shared/contract/response.ts';
 import { authorsOf } from './authors.ts';
 import { redactMetadata } from './metadata.ts';

@@ -1,5 +1,5 @@
 // Redacts texts one after another and remembers the found fragments, so that all fields of a record hide the same ones.
-import type { PiiEntity } from '#shared/contract/options.ts';
+import type { PiiEntity } from '#shared/contract/options-schema.ts';
 import type { Detector } from './detect.ts';
 import { KnownFragments } from './known.ts';
 import { COUNTRIES, PLACES } from './lists/lexicon.ts';

@@ -1,5 +1,5 @@
 // Writes the replacement of a fragment in three styles and three syntaxes.
-import type { PII_STYLES, PiiEntity } from '#shared/contract/options.ts';
+import type { PII_STYLES, PiiEntity } from '#shared/contract/options-schema.ts';
 
 export type ReplaceStyle = (typeof PII_STYLES)[number];
 

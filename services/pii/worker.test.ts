@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DocumentMetadata, JobContext, RecordReport, RedactJob } from '#shared/contract/jobs.ts';
 import { PII_LIMITS } from '#shared/contract/limits.ts';
-import type { RedactOptions } from '#shared/contract/options.ts';
+import type { RedactOptions } from '#shared/contract/options-schema.ts';
 import type { Block, RecordFields } from '#shared/contract/response.ts';
 import { handle } from './worker.ts';
 

@@ -1,7 +1,7 @@
 // Declares the messages that services exchange over the bus, and the interface of the code that answers them.
 import type { ErrorRecord } from './errors.ts';
 import type { Container } from './formats.ts';
-import type { JsonFormat, PdfOptions, RedactOptions } from './options.ts';
+import type { JsonFormat, PdfOptions, RedactOptions } from './options-schema.ts';
 import type { FieldName } from './response.ts';
 import type { QueueName } from './services.ts';
 

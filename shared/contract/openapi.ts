@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ERROR_CODES, type ErrorCode } from './errors.ts';
 import { EXTENSIONS } from './formats.ts';
 import { REQUEST_LIMITS } from './limits.ts';
-import { parseOptionsSchema } from './options.ts';
+import { parseOptionsSchema } from './options-schema.ts';
 import { errorResponseSchema, parseResponseSchema } from './response.ts';
 
 type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };

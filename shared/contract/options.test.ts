@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ParseError } from './errors.ts';
-import { readParseOptions, UNSUPPORTED_FORMATS } from './options.ts';
+import { readParseOptions } from './options.ts';
+import { UNSUPPORTED_FORMATS } from './options-schema.ts';
 
 function rejection(raw: unknown): ParseError {
   try {

@@ -1,7 +1,7 @@
 // Updates all metrics about one attempt at a job.
 import type { Delivery } from '../bus/bus.ts';
 import type { Job, OcrPage, RecordReport } from '../contract/jobs.ts';
-import { PII_ENTITIES } from '../contract/options.ts';
+import { PII_ENTITIES } from '../contract/options-schema.ts';
 import type { QueueName } from '../contract/services.ts';
 import {
   cancelledJobs,

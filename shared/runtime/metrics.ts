@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERROR_CODES } from '../contract/errors.ts';
 import { FORMATS } from '../contract/formats.ts';
-import { PII_ENTITIES } from '../contract/options.ts';
+import { PII_ENTITIES } from '../contract/options-schema.ts';
 import { QUEUE_NAMES, type QueueName } from '../contract/services.ts';
 
 export const registry = new Registry();

@@ -1,5 +1,5 @@
 // Creates random options: most are valid, some are close to valid.
-import { FORMAT_TYPES, PDF_MODES, PII_ENTITIES, PII_MODES, PII_STYLES } from '#shared/contract/options.ts';
+import { FORMAT_TYPES, PDF_MODES, PII_ENTITIES, PII_MODES, PII_STYLES } from '#shared/contract/options-schema.ts';
 import { BOUNDARY_NUMBERS, type Random } from './random.ts';
 
 const SELECTORS = [

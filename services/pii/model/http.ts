@@ -1,7 +1,7 @@
 // Calls a PII model over HTTP: sends a text to PII_MODEL_URL and reads the spans of the response.
 import { z } from 'zod';
 import { ParseError } from '#shared/contract/errors.ts';
-import { PII_ENTITIES } from '#shared/contract/options.ts';
+import { PII_ENTITIES } from '#shared/contract/options-schema.ts';
 import { postJson } from '#shared/runtime/post-json.ts';
 import type { PiiModel } from './model.ts';
 

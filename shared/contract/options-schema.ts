@@ -1,0 +1,231 @@
+// Declares the `options` of a request as zod schemas, from which the validation, the types and the OpenAPI document are derived.
+import { z } from 'zod';
+import { REQUEST_LIMITS } from './limits.ts';
+
+/** Formats that parse can return (docs/api.md, "Formats"). */
+export const FORMAT_TYPES = ['markdown', 'summary', 'html', 'rawHtml', 'links', 'images', 'json'] as const;
+export type FormatType = (typeof FORMAT_TYPES)[number];
+
+/** Formats of the scrape operation, which need a browser, a network or a history of requests. The error for them contains the name of the format. */
+export const UNSUPPORTED_FORMATS = [
+  'screenshot',
+  'screenshot@fullPage',
+  'changeTracking',
+  'actions',
+  'branding',
+  'audio',
+  'video',
+  'rawBase64',
+  'answer',
+  'question',
+  'query',
+  'highlights',
+  'attributes',
+  'menu',
+  'product',
+  'extract',
+  'deterministicJson',
+] as const;
+
+/** Options of the scrape operation, which the public SDKs send with every call. They are accepted without effect if they request nothing. Otherwise the error contains the name of the option. */
+export const UNSUPPORTED_OPTIONS = [
+  'mobile',
+  'fastMode',
+  'waitFor',
+  'maxAge',
+  'minAge',
+  'storeInCache',
+  'lockdown',
+  'location',
+  'useMock',
+  'actions',
+  'checkPromptInjection',
+  'threatProtection',
+  'domainTools',
+  'toolDetail',
+  'profile',
+  'changeTrackingOptions',
+  'screenshotOptions',
+  'jsonOptions',
+  'extract',
+  'agent',
+  'geolocation',
+  'ignoreInvalidURLs',
+  'screenshot',
+  'changeTracking',
+  'branding',
+  'audio',
+  'video',
+] as const;
+
+const plainFormat = <T extends Exclude<FormatType, 'json'>>(type: T) => z.strictObject({ type: z.literal(type) });
+
+const jsonFormatSchema = z
+  .strictObject({
+    type: z.literal('json'),
+    prompt: z
+      .string()
+      .min(1)
+      .max(REQUEST_LIMITS.promptLength)
+      .optional()
+      .meta({ description: 'Instruction for the model that writes the JSON.' }),
+    schema: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'JSON Schema that the JSON conforms to.' }),
+  })
+  .refine((format) => format.prompt !== undefined || format.schema !== undefined, {
+    message: 'a json format needs a `prompt` or a `schema`',
+  });
+
+const formatObjectSchema = z.discriminatedUnion('type', [
+  plainFormat('markdown'),
+  plainFormat('summary'),
+  plainFormat('html'),
+  plainFormat('rawHtml'),
+  plainFormat('links'),
+  plainFormat('images'),
+  jsonFormatSchema,
+]);
+
+const formatSchema = z.union([
+  z
+    .enum(['markdown', 'summary', 'html', 'rawHtml', 'links', 'images'])
+    .meta({ description: 'Shorthand for `{"type": ...}`.' }),
+  formatObjectSchema,
+]);
+
+export const PDF_MODES = ['fast', 'auto', 'ocr'] as const;
+
+const pdfParserSchema = z
+  .strictObject({
+    type: z.literal('pdf'),
+    mode: z.enum(PDF_MODES).default('auto').meta({
+      description:
+        '`fast` reads the text layer only. `auto` uses OCR for pages without a usable text layer. `ocr` uses OCR for every page.',
+    }),
+    maxPages: z
+      .int()
+      .min(1)
+      .max(REQUEST_LIMITS.maxPagesMax)
+      .optional()
+      .meta({ description: 'Reads at most this many pages.' }),
+    pages: z.boolean().default(false).meta({ description: 'Fills `data.pages` with the Markdown of each page.' }),
+    blocks: z.boolean().default(false).meta({ description: 'Fills `data.blocks` with typed layout blocks.' }),
+    pageMarkers: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Writes `---` and `<!-- page N -->` between the pages in the Markdown.' }),
+    password: z
+      .string()
+      .max(REQUEST_LIMITS.labelLength)
+      .optional()
+      .meta({ description: 'Opens an encrypted PDF. This field is an addition of Parsemesh.' }),
+  })
+  .meta({ id: 'PdfParser' });
+
+export const PII_ENTITIES = ['PERSON', 'EMAIL', 'PHONE', 'LOCATION', 'FINANCIAL', 'SECRET'] as const;
+export type PiiEntity = (typeof PII_ENTITIES)[number];
+export const PII_MODES = ['accurate', 'aggressive', 'fast'] as const;
+export const PII_STYLES = ['tag', 'mask', 'remove'] as const;
+
+export const redactPiiSchema = z
+  .strictObject({
+    entities: z
+      .array(z.enum(PII_ENTITIES))
+      .max(REQUEST_LIMITS.listItems)
+      .optional()
+      .meta({ description: 'Kinds of personal data to redact (default: all).' }),
+    mode: z.enum(PII_MODES).default('accurate').meta({
+      description:
+        '`accurate` uses a model for people and places, and validated patterns for the rest. `aggressive` adds heuristics that find more. `fast` uses heuristics only.',
+    }),
+    replaceStyle: z.enum(PII_STYLES).default('tag').meta({
+      description: '`tag` writes `<EMAIL>`, `mask` writes `*` for each character, `remove` deletes the text.',
+    }),
+  })
+  .meta({ id: 'RedactPII' });
+
+const tagList = z.array(z.string().min(1).max(REQUEST_LIMITS.tagSelectorLength)).max(REQUEST_LIMITS.tagSelectors);
+
+const auditMetadataSchema = z.strictObject({
+  username: z
+    .string()
+    .max(REQUEST_LIMITS.auditUsernameLength)
+    .meta({ description: 'Name of the user in the audit event.' }),
+});
+
+/** All options with their defaults (docs/api.md, "Options"). */
+export const parseOptionsSchema = z
+  .strictObject({
+    auditMetadata: auditMetadataSchema.optional().meta({ description: 'Identifies the user in audit events.' }),
+    blockAds: z.boolean().default(true).meta({ description: 'Removes advertisements and cookie banners.' }),
+    excludeTags: tagList.optional().meta({ description: 'CSS selectors. Matching elements are removed.' }),
+    formats: z
+      .array(formatSchema)
+      .max(REQUEST_LIMITS.listItems)
+      .default([{ type: 'markdown' }])
+      .meta({ description: 'What the response contains. An empty array means Markdown.' }),
+    headers: z
+      .record(z.string(), z.string().max(REQUEST_LIMITS.headerValueLength))
+      .refine((pairs) => Object.keys(pairs).length <= REQUEST_LIMITS.headerPairs, {
+        message: `at most ${REQUEST_LIMITS.headerPairs} headers`,
+      })
+      .optional()
+      .meta({
+        description: 'Accepted for compatibility. It has no effect, because parsing an upload sends no request.',
+      }),
+    includeTags: tagList
+      .optional()
+      .meta({ description: 'CSS selectors. Only matching elements are kept. It overrides `onlyMainContent`.' }),
+    integration: z
+      .string()
+      .max(REQUEST_LIMITS.labelLength)
+      .nullable()
+      .optional()
+      .meta({ description: 'Name of the integration that sends the request, for logs.' }),
+    onlyMainContent: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Removes navigation, page headers, page footers and similar content.' }),
+    origin: z
+      .string()
+      .max(REQUEST_LIMITS.labelLength)
+      .default('api')
+      .meta({ description: 'Name of the client that sends the request, for logs.' }),
+    parsers: z
+      .array(z.union([z.literal('pdf'), pdfParserSchema]))
+      .max(REQUEST_LIMITS.listItems)
+      .default(['pdf'])
+      .meta({ description: 'Settings of the PDF parser. They have no effect on other formats.' }),
+    proxy: z.enum(['basic', 'auto']).optional().meta({ description: 'Accepted for compatibility, without effect.' }),
+    redactPII: z
+      .union([z.boolean(), redactPiiSchema])
+      .default(false)
+      .meta({ description: 'Redacts personal data in every text of the response. `true` uses the default settings.' }),
+    removeBase64Images: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Replaces images that are embedded as data URLs by their alternative text.' }),
+    skipTlsVerification: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Accepted for compatibility; parsing opens no TLS connection.' }),
+    timeout: z
+      .int()
+      .min(1)
+      .max(REQUEST_LIMITS.timeoutMaxMs)
+      .default(REQUEST_LIMITS.timeoutDefaultMs)
+      .meta({ description: 'Time limit of the request in milliseconds.' }),
+    zeroDataRetention: z.boolean().default(false).meta({
+      description: 'Keeps the document in memory only, never on a disk. The key needs the permission `zdr`.',
+    }),
+  })
+  .meta({ id: 'ParseOptions' });
+
+export type PdfOptions = Omit<z.output<typeof pdfParserSchema>, 'type'>;
+export type RedactOptions = z.output<typeof redactPiiSchema>;
+export interface JsonFormat {
+  prompt?: string;
+  schema?: Record<string, unknown>;
+}
