@@ -21,7 +21,7 @@ export interface Upload extends StoredFile {
   options: ParseOptions;
 }
 
-interface UploadRules {
+export interface UploadRules {
   payloads: PayloadStore;
   /** Do not write the file to any disk if it arrives before the options. */
   volatileBeforeOptions: boolean;
