@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { PDFDocument, PDFName, StandardFonts } from 'pdf-lib';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { JobContext, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
+import type { JobContext, JobProgress, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
 import type { ConvertedDocument, PagedBlock } from '#shared/document/document.ts';
 import { convertPdf } from './convert.ts';
 
@@ -54,6 +54,21 @@ function texts(document: ConvertedDocument): string[] {
     .filter((block) => !block.furniture)
     .map((block) => block.html.replace(/<[^>]+>/g, ''));
 }
+
+test('reports each page of the text layer that is read, up to maxPages', async () => {
+  const document = await PDFDocument.create();
+  for (let page = 0; page < 5; page++) document.addPage().drawText(`Words of page ${page}`);
+  const reports: JobProgress[] = [];
+  await convertPdf(
+    { bytes: await document.save(), fileName: 'five.pdf', extension: '.pdf' },
+    options({ maxPages: 4 }),
+    { ...context(), progress: (report) => void reports.push(report) },
+  );
+  assert.deepEqual(
+    reports,
+    [0, 1, 2, 3, 4].map((pagesDone) => ({ stage: 'convert', pagesDone, pages: 4 })),
+  );
+});
 
 test('headings by size, number and weight become a title and levels; words broken at line ends are whole again', async () => {
   const document = await convert('headings.pdf');

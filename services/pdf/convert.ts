@@ -11,6 +11,7 @@ import { layoutPage } from './layout/page.ts';
 import { makeUpright, type UprightPage } from './layout/upright.ts';
 import { readMetadata } from './metadata.ts';
 import { PageReader, type PageRun, type ReadPage } from './page-reader.ts';
+import { PageProgress } from './progress.ts';
 import { openPageSource } from './source/open-page-source.ts';
 import { EngineCrashError, type PageSource } from './source/page-source.ts';
 import { openWithPdfjs } from './source/pdfjs-source.ts';
@@ -52,7 +53,7 @@ async function convertSource(
 ): Promise<ConvertedDocument> {
   const totalPages = source.pageCount;
   const numPages = Math.min(totalPages, options.pdf.maxPages ?? DOCUMENT_LIMITS.pdfPages);
-  const reader = new PageReader(source, options.pdf.mode, context);
+  const reader = new PageReader(source, options.pdf.mode, context, new PageProgress(context, numPages));
   const vocabulary: Vocabulary = new Set();
   const repeated: FurnitureMemory = new Map();
   const heads = new HeadMemory();

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PDFDocument, PDFName } from 'pdf-lib';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { JobContext, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
+import type { JobContext, JobProgress, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { convertPdf } from './convert.ts';
 
@@ -137,6 +137,23 @@ test('however many workers there are, the pages on the bus are bounded', async (
   const fleet = new Fleet(10_000);
   await convert(await scan(300), fleet.context());
   assert.ok(fleet.most <= TRANSPORT_LIMITS.ocrPagesInFlight, `${fleet.most} were on the bus at once`);
+});
+
+test('reports the pages that are read, with stage ocr while a page is with OCR', async () => {
+  const reports: JobProgress[] = [];
+  const fleet = new Fleet(3);
+  const context = { ...fleet.context(), progress: (report: JobProgress) => void reports.push(report) };
+  const { pages = [] } = await convert(await scan(40), context);
+  assert.equal(pages.length, 40);
+  assert.deepEqual(reports[0], { stage: 'convert', pagesDone: 0, pages: 40 });
+  assert.deepEqual(reports.at(-1), { stage: 'convert', pagesDone: 40, pages: 40 });
+  assert.deepEqual([...new Set(reports.slice(1, -1).map(({ stage }) => stage))], ['ocr']);
+  const done = reports.map(({ pagesDone }) => pagesDone ?? -1);
+  assert.deepEqual(
+    [...new Set(done)],
+    Array.from({ length: 41 }, (_, count) => count),
+    'each page is reported once it is read, and the number never goes back',
+  );
 });
 
 test('one page that fails leaves the others', async () => {

@@ -7,6 +7,7 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { readFigures } from './ocr-figures.ts';
 import { recognizePage } from './ocr-page.ts';
 import { OcrWindow } from './ocr-window.ts';
+import type { PageProgress } from './progress.ts';
 import type { PageContent } from './source/page-model.ts';
 import { EngineCrashError, type PageSource, PageUnreadableError } from './source/page-source.ts';
 import { chooseReading, dropHiddenText, judgeText, type Reading, readsMore, type TextVerdict } from './text-quality.ts';
@@ -50,6 +51,7 @@ export class PageReader {
   readonly #source: PageSource;
   readonly #mode: 'fast' | 'auto' | 'ocr';
   readonly #context: JobContext;
+  readonly #progress: PageProgress;
   readonly #warnings: { page: number; text: string }[] = [];
   readonly #window = new OcrWindow();
   #stopped = false;
@@ -57,10 +59,11 @@ export class PageReader {
   #failed = 0;
   #read = 0;
 
-  constructor(source: PageSource, mode: 'fast' | 'auto' | 'ocr', context: JobContext) {
+  constructor(source: PageSource, mode: 'fast' | 'auto' | 'ocr', context: JobContext, progress: PageProgress) {
     this.#source = source;
     this.#mode = mode;
     this.#context = context;
+    this.#progress = progress;
   }
 
   /**
@@ -82,6 +85,7 @@ export class PageReader {
           renderWidth: null,
           renderHeight: null,
         });
+        this.#progress.pageDone();
         continue;
       }
       this.#read++;
@@ -95,10 +99,17 @@ export class PageReader {
       pages.push(page);
       const reading = await this.#choose(content);
       if (reading.from !== 'ocr') this.#tellCuts(page);
-      if (reading.from === 'text') continue;
+      if (reading.from === 'text') {
+        this.#progress.pageDone();
+        continue;
+      }
       const place = await this.#window.enter();
       if (this.#stopped) break;
-      const task = this.#recognize(page, content, reading, place.started).finally(place.ended);
+      this.#progress.ocrStarted();
+      const task = this.#recognize(page, content, reading, place.started).finally(() => {
+        place.ended();
+        this.#progress.ocrEnded();
+      });
       // Awaited by who waits for `settled`; until then a failure is nobody's.
       task.catch(() => undefined);
       running.push(task);

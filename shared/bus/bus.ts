@@ -21,6 +21,12 @@ export interface RequestOptions {
   volatile?: boolean;
   /** Called each time a worker starts an attempt at the job. */
   onStarted?: () => void;
+  /**
+   * Called with what the handler reports about the running attempt, as a copy through JSON. Best effort: a report may be
+   * missing, and only the latest of several quick reports arrives. Never called after the answer, and never with a report of
+   * an earlier attempt after a later one has started. It must not throw.
+   */
+  onProgress?: (report: unknown) => void;
 }
 
 /** One attempt at a job. */
@@ -32,6 +38,11 @@ export interface Delivery {
   volatile: boolean;
   /** Aborts when the requester cancels the job, when the requester disconnects, or at the deadline. */
   signal: AbortSignal;
+  /**
+   * Reports how far the attempt is. Undefined if the requester has no `onProgress`. At most one report per `progressIntervalMs`
+   * is sent, always the latest; one that is larger than `progressBytes` as JSON is not sent.
+   */
+  progress: ((report: unknown) => void) | undefined;
 }
 
 export interface ServeOptions {

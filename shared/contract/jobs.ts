@@ -1,4 +1,5 @@
 // Declares the messages that services exchange over the bus, and the interface of the code that answers them.
+import { z } from 'zod';
 import type { ErrorRecord } from './errors.ts';
 import type { Container } from './formats.ts';
 import type { JsonFormat, PdfOptions, RedactOptions } from './options-schema.ts';
@@ -119,6 +120,17 @@ export interface JobOutput<Reply = unknown> {
 
 export type JobOutcome<Reply = unknown> = { ok: true; reply: Reply } | { ok: false; error: ErrorRecord };
 
+/** How far a conversion is. Page counts are absent while they are not known, and for formats without pages. */
+export const jobProgressSchema = z.object({
+  /** `ocr` while at least one page is with the OCR service. */
+  stage: z.enum(['convert', 'ocr']),
+  /** Pages that are read, including those that failed. */
+  pagesDone: z.int().min(0).optional(),
+  /** Pages to read. */
+  pages: z.int().min(0).optional(),
+});
+export type JobProgress = z.infer<typeof jobProgressSchema>;
+
 /** The context in which a handler runs a job. */
 export interface JobContext {
   /** Fires when the caller closed the connection or the deadline passed. The process is killed 150 ms later. */
@@ -135,6 +147,8 @@ export interface JobContext {
    * @throws ParseError the error of that service
    */
   call<Reply>(queue: QueueName, job: Job, payload: Uint8Array, started?: () => void): Promise<JobOutput<Reply>>;
+  /** Reports how far the job is. It may be called often: the caller gets the latest report a few times a second. Undefined if the caller wants no reports. */
+  progress?: (progress: JobProgress) => void;
 }
 
 /** Runs one job, in an isolated process that runs no other job at the same time. @throws ParseError for the caller; any other error becomes a 500 */

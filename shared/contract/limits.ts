@@ -153,6 +153,10 @@ export const TRANSPORT_LIMITS = {
   messageBytes: 768 * KiB,
   /** Milliseconds after which a queue deletes a job that no worker has received. Longer than the largest request timeout. */
   jobTtlMs: 10 * 60_000,
+  /** Bytes of one progress report of a job, as JSON. A larger one is not sent. */
+  progressBytes: 512,
+  /** Milliseconds between two progress reports of a job. Of the reports in between, the latest one is sent. */
+  progressIntervalMs: 250,
   /** Milliseconds in which the bus recognizes a job that is published again because its publish acknowledgement was lost. */
   duplicateWindowMs: 2 * 60_000,
   /** Milliseconds that a worker tries to deliver an answer while the requester is not connected. */

@@ -7,11 +7,12 @@ import {
   NoWorkerError,
   PayloadMissingError,
   type PayloadRef,
+  type RequestOptions,
   StoreFullError,
   type Transport,
 } from '../bus/bus.ts';
 import { ParseError } from '../contract/errors.ts';
-import type { Job, JobOutcome } from '../contract/jobs.ts';
+import { type Job, type JobOutcome, type JobProgress, jobProgressSchema } from '../contract/jobs.ts';
 import type { QueueName } from '../contract/services.ts';
 import { deadLetters, queueLabel } from './metrics.ts';
 import type { JobPayload } from './payload.ts';
@@ -39,6 +40,8 @@ interface DispatchOptions {
   volatile: boolean;
   /** Called each time a worker receives the job. */
   onStarted?: () => void;
+  /** Called a few times a second with the progress of the job, if the service reports any. */
+  onProgress?: (progress: JobProgress) => void;
 }
 
 interface DispatchResult<Reply> {
@@ -100,6 +103,7 @@ export async function dispatch<Reply>(
   payload: JobPayload,
   options: DispatchOptions,
 ): Promise<DispatchResult<Reply>> {
+  const { onProgress, ...rest } = options;
   const attributes = {
     'messaging.system': 'parsemesh',
     'messaging.operation.type': 'send',
@@ -113,7 +117,7 @@ export async function dispatch<Reply>(
       const answer = await transport.bus.request(
         queue,
         { id: randomUUID(), header, body: inline ? payload.inline : new Uint8Array(0) },
-        options,
+        { ...rest, ...(onProgress ? { onProgress: validReports(onProgress) } : {}) },
       );
       const { outcome, ref } = answer.header as AnswerHeader;
       if (!outcome.ok) throw ParseError.fromRecord(outcome.error);
@@ -123,4 +127,12 @@ export async function dispatch<Reply>(
       throw toCallerError(error, queue);
     }
   });
+}
+
+/** Passes on valid reports only. They come from an isolated process that may be compromised. */
+function validReports(onProgress: (progress: JobProgress) => void): NonNullable<RequestOptions['onProgress']> {
+  return (report) => {
+    const { data } = jobProgressSchema.safeParse(report);
+    if (data) onProgress(data);
+  };
 }

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Bus, BusUnavailableError, type PayloadRef, type PayloadStore, type Transport } from '../bus/bus.ts';
 import { createMemoryTransport } from '../bus/memory.ts';
 import { ParseError } from '../contract/errors.ts';
-import type { Job } from '../contract/jobs.ts';
+import type { Job, JobProgress } from '../contract/jobs.ts';
 import { TRANSPORT_LIMITS } from '../contract/limits.ts';
 import { dispatch } from './dispatch.ts';
 import { type JobLoop, startJobLoop } from './job-loop.ts';
@@ -56,6 +56,39 @@ describe('a job loop', () => {
       await deletePayload(transport.payloads, result.payload);
       if ('ref' in sent) await assert.rejects(readPayload(transport.payloads, sent));
     });
+
+  test('passes the progress of the isolated process to the requester, and drops invalid reports', async () => {
+    const reports: JobProgress[] = [];
+    let wanted = 0;
+    // The running job calls this queue, and goes on when the requester has received the reports.
+    const other = await transport.bus.serve('ocr', {
+      concurrency: 1,
+      async handler() {
+        while (reports.length < wanted) await new Promise((resolve) => setTimeout(resolve, 10));
+        return { header: { outcome: { ok: true, reply: {} } }, body: new Uint8Array(0) };
+      },
+    });
+    const run = (id: string, onProgress?: (progress: JobProgress) => void) =>
+      dispatch<object>(
+        transport,
+        'html',
+        job(id),
+        { inline: new Uint8Array(0) },
+        { ...dueIn(), ...(onProgress ? { onProgress } : {}) },
+      );
+    wanted = 2;
+    const { reply } = await run('progress', (progress) => void reports.push(progress));
+    assert.deepEqual(reply, { asked: true });
+    assert.deepEqual(reports, [
+      { stage: 'convert', pagesDone: 1, pages: 2 },
+      { stage: 'ocr', pagesDone: 1 },
+    ]);
+    wanted = 3;
+    await run('progress-invalid', (progress) => void reports.push(progress));
+    assert.deepEqual(reports.slice(2), [{ stage: 'convert', pages: 3 }]);
+    assert.deepEqual((await run('progress')).reply, { asked: false });
+    await other.drain();
+  });
 
   test("rejects with the worker's error code and message", async () => {
     await assert.rejects(

@@ -111,6 +111,7 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
             const storing = storeBytes(transport.payloads, bytes, { volatile, until: deadline });
             return callOther(loop, delivery, other, otherJob, storing, started);
           }),
+        progress: delivery.progress,
       },
       delivery.signal,
       job.requestId,

@@ -15,6 +15,7 @@ import {
   type ServeOptions,
 } from '../bus.ts';
 import { msUntil } from '../deadline.ts';
+import { ProgressReports } from '../progress.ts';
 
 /** A job and the request that waits for its answer. */
 interface Entry {
@@ -176,6 +177,12 @@ class MemoryBus implements Bus {
     entry.attempts += 1;
     entry.controller = new AbortController();
     entry.options.onStarted?.();
+    const { onProgress } = entry.options;
+    const reports =
+      onProgress &&
+      new ProgressReports((json) => {
+        if (!entry.settled) onProgress(JSON.parse(json));
+      });
     try {
       const answer = await worker.options.handler({
         message: entry.message,
@@ -183,6 +190,7 @@ class MemoryBus implements Bus {
         deadline: entry.options.deadline,
         volatile: entry.options.volatile ?? false,
         signal: entry.controller.signal,
+        progress: reports && ((report) => reports.add(report)),
       });
       entry.resolve({ header: jsonCopy(answer.header), body: answer.body });
     } catch (cause) {
@@ -190,6 +198,7 @@ class MemoryBus implements Bus {
       if (entry.attempts < TRANSPORT_LIMITS.maxDeliveries) queue.redeliveries.add(entry);
       else entry.reject(new AbandonedError(`the job failed in all ${entry.attempts} attempts`, { cause }));
     } finally {
+      reports?.end();
       entry.controller = undefined;
     }
   }

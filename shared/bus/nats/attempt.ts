@@ -4,6 +4,7 @@ import { RequestError } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import type { JobAnswer, ServeOptions } from '../bus.ts';
 import { msUntil } from '../deadline.ts';
+import { ProgressReports } from '../progress.ts';
 import type { BusConnection } from './connection.ts';
 import type { JetStreamDelivery } from './delivery.ts';
 import { encodeFrame } from './frame.ts';
@@ -74,6 +75,9 @@ async function runHandler(
     delivery.nak(REQUESTER_MISSING_DELAY_MS);
     return undefined;
   }
+  const reports = envelope.progress
+    ? new ProgressReports((report) => sendProgress(connection, envelope.reply, { kind: 'progress', attempt, report }))
+    : undefined;
   try {
     return await handler({
       message: { id: envelope.id, header: envelope.header, body },
@@ -81,6 +85,7 @@ async function runHandler(
       deadline: envelope.deadline,
       volatile: delivery.stream === JOB_STREAMS.volatile,
       signal: controller.signal,
+      progress: reports && ((report) => reports.add(report)),
     });
   } catch (err) {
     if (controller.signal.aborted) {
@@ -95,7 +100,15 @@ async function runHandler(
     await sendResult(connection, envelope, { kind: 'abandoned', reason: `the job failed in all ${attempt} attempts` });
     delivery.term();
     return undefined;
+  } finally {
+    // The answer is sent after this, on the same connection, so no report arrives after it.
+    reports?.end();
   }
+}
+
+/** Sends a report once. While the connection is lost it is dropped, so that no reports collect in the client. */
+function sendProgress(connection: BusConnection, subject: string, notice: WorkerNotice): void {
+  if (connection.ready()) connection.nats.publish(subject, encodeFrame(notice));
 }
 
 /**

@@ -100,6 +100,13 @@ export class PendingRequest {
     return attempt;
   }
 
+  /** Handles a worker's `progress` notice. An earlier attempt may still run in a worker that was too slow; it is not heard. */
+  progress(attempt: number, report: string): void {
+    if (this.#settled || attempt !== this.#attempts.size || report.length > TRANSPORT_LIMITS.progressBytes) return;
+    this.#lastNoticeAt = Date.now();
+    this.#options.onProgress?.(JSON.parse(report));
+  }
+
   /** Handles a worker's `working` notice. */
   working(): void {
     this.#lastNoticeAt = Date.now();

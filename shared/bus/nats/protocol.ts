@@ -7,20 +7,23 @@ export interface JobEnvelope {
   deadline: number;
   /** Subject on which the requester receives the notices of workers. Unique: it also identifies the request to cancel. */
   reply: string;
+  /** The requester wants progress reports. */
+  progress: boolean;
   header: unknown;
 }
 
 /** Checks the header of a job's frame. @throws RangeError */
 export function readEnvelope(header: unknown): JobEnvelope {
   const envelope = (header ?? {}) as Partial<JobEnvelope>;
-  const { id, deadline, reply } = envelope;
+  const { id, deadline, reply, progress } = envelope;
   if (typeof id !== 'string' || typeof deadline !== 'number' || typeof reply !== 'string')
     throw new RangeError('the message is not a job');
-  return { id, deadline, reply, header: envelope.header };
+  return { id, deadline, reply, progress: progress === true, header: envelope.header };
 }
 
 /**
- * The header of a frame that a worker sends to a requester as a NATS request. The requester replies with one byte:
+ * The header of a frame that a worker sends to a requester as a NATS request, except `progress`, which is a message without a
+ * reply: if it is lost, nothing is missing. The requester replies with one byte:
  * `NOT_WANTED` if it no longer waits for the job, else the number of the attempt (`start`) or 1 (other notices).
  * The requester counts the attempts itself. The server's delivery count can be too high: it includes deliveries that a
  * worker returned because it had no free slot.
@@ -29,6 +32,8 @@ export type WorkerNotice =
   /** The worker wants to start the job. `delivery` identifies the delivery, so that a repeated notice counts once. */
   | { kind: 'start'; delivery: string }
   | { kind: 'working' }
+  /** `attempt`: the number that the requester gave to the attempt. `report`: JSON text of at most `progressBytes`. */
+  | { kind: 'progress'; attempt: number; report: string }
   | { kind: 'answer'; header: unknown }
   | { kind: 'abandoned'; reason: string };
 

@@ -63,7 +63,13 @@ class NatsBus implements Bus {
 
     this.#requestCount += 1;
     const reply = `${this.#replyPrefix}.${this.#requestCount.toString(36)}`;
-    const envelope: JobEnvelope = { id: message.id, deadline: options.deadline, reply, header: message.header };
+    const envelope: JobEnvelope = {
+      id: message.id,
+      deadline: options.deadline,
+      reply,
+      progress: options.onProgress !== undefined,
+      header: message.header,
+    };
     const frame = encodeFrame(envelope, message.body);
     if (frame.length > TRANSPORT_LIMITS.messageBytes)
       throw new RangeError(
@@ -161,6 +167,10 @@ class NatsBus implements Bus {
       return;
     }
     const { notice, body } = frame;
+    if (notice.kind === 'progress') {
+      request.progress(notice.attempt, notice.report);
+      return;
+    }
     message.respond(Uint8Array.of(notice.kind === 'start' ? request.start(notice.delivery) : 1));
     if (notice.kind === 'working') request.working();
     else if (notice.kind === 'answer') request.resolve({ header: notice.header, body });

@@ -12,6 +12,8 @@ import { skipReason } from '#test/harness/product.ts';
 import type { JobAnswer, Transport } from '../bus.ts';
 import { connectNats } from '../nats.ts';
 import { answerOf, createGate, job, lateDeadline, newQueue, until } from '../testing/jobs.ts';
+import { encodeFrame } from './frame.ts';
+import { REPLY_PREFIX, type WorkerNotice } from './protocol.ts';
 import { JOB_STREAMS } from './topology.ts';
 
 const HARNESS = new URL('../../../test/harness/', import.meta.url);
@@ -116,6 +118,39 @@ describe('workers and requesters on the NATS bus', { skip: skipReason('nats') },
     await until(() => acknowledgements.includes('-NAK'), 'the closed worker has sent a nak');
     assert.equal(gate.received[0]?.signal.aborted, true);
     gate.open();
+    await consumer.drain();
+    await connection.close();
+    await transport.close();
+  });
+
+  it('ignores progress of an earlier attempt whose worker still runs', async () => {
+    const transport = await connectAs('stalled-worker-test');
+    const connection = await connect({ servers: server.url });
+    const queue = newQueue();
+    const subjects = new Set<string>();
+    connection.subscribe(`${REPLY_PREFIX}.>`, { callback: (_error, message) => void subjects.add(message.subject) });
+    await connection.flush();
+    const received: unknown[] = [];
+    const consumer = await transport.bus.serve(queue, {
+      concurrency: 1,
+      async handler({ attempt, progress }) {
+        if (attempt === 1) throw new Error('the engine crashed');
+        const [subject = ''] = subjects;
+        for (const number of [1, 2]) {
+          const notice: WorkerNotice = { kind: 'progress', attempt: number, report: JSON.stringify({ number }) };
+          connection.publish(subject, encodeFrame(notice));
+        }
+        await until(() => received.length > 0, 'a report arrives');
+        progress?.('own');
+        await until(() => received.includes('own'), 'the report of the running attempt arrives');
+        return answerOf(null);
+      },
+    });
+    await transport.bus.request(queue, job(), {
+      deadline: lateDeadline(),
+      onProgress: (report) => void received.push(report),
+    });
+    assert.deepEqual(received, [{ number: 2 }, 'own']);
     await consumer.drain();
     await connection.close();
     await transport.close();

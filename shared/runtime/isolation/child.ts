@@ -1,7 +1,8 @@
 // Entry point of an isolated process: loads one service's worker module and runs its jobs one at a time until the parent closes the socket.
 import { Socket } from 'node:net';
+import { ProgressReports } from '../../bus/progress.ts';
 import { ParseError } from '../../contract/errors.ts';
-import type { Job, JobOutput, WorkerModule } from '../../contract/jobs.ts';
+import type { Job, JobOutput, JobProgress, WorkerModule } from '../../contract/jobs.ts';
 import type { QueueName } from '../../contract/services.ts';
 import { describeCause } from '../cause.ts';
 import { FrameWriter, type ParentMessage, type ProcessMessage, readBody, readFrames } from './frames.ts';
@@ -49,6 +50,12 @@ async function main(modulePath: string): Promise<void> {
 
   const run = async (message: Extract<ParentMessage, { type: 'job' }>, payload: Uint8Array): Promise<void> => {
     const { signal } = abort;
+    // Limited here too, because a frame for each of thousands of pages would cost CPU time.
+    const reports = message.progress
+      ? new ProgressReports((json) => {
+          out.send({ type: 'progress', progress: JSON.parse(json) as JobProgress }).catch(() => undefined);
+        })
+      : undefined;
     try {
       const output = await worker.handle(message.job, payload, {
         signal,
@@ -56,10 +63,13 @@ async function main(modulePath: string): Promise<void> {
         deadline: message.deadline,
         volatile: message.volatile,
         call,
+        ...(reports ? { progress: (progress: JobProgress) => reports.add(progress) } : {}),
       });
+      reports?.end();
       const body = typeof output.payload === 'string' ? Buffer.from(output.payload) : output.payload;
       await out.send({ type: 'result', ok: true, reply: output.reply }, body);
     } catch (error) {
+      reports?.end();
       const known = error instanceof ParseError;
       const record = known ? error.toRecord() : new ParseError('UNKNOWN_ERROR').toRecord();
       const unexpected = known

@@ -1,14 +1,15 @@
 // Sends the messages between a service and its isolated process as a JSON header and raw bytes, so that a large document is neither encoded nor copied.
 import type { Duplex } from 'node:stream';
 import type { ErrorRecord } from '../../contract/errors.ts';
-import type { Job } from '../../contract/jobs.ts';
+import type { Job, JobProgress } from '../../contract/jobs.ts';
 import type { QueueName } from '../../contract/services.ts';
 import type { LoggedCause } from '../cause.ts';
 import { countStreamedBytes } from '../gc/streamed-bytes.ts';
 
 /** From the service to its isolated process. */
 export type ParentMessage =
-  | { type: 'job'; job: Job; deadline: number; volatile: boolean }
+  /** `progress`: the requester wants progress reports. */
+  | { type: 'job'; job: Job; deadline: number; volatile: boolean; progress: boolean }
   | { type: 'cancel' }
   | { type: 'started'; call: number }
   | { type: 'answer'; call: number; ok: true; reply: unknown }
@@ -19,6 +20,7 @@ export type ParentMessage =
 export type ProcessMessage =
   | { type: 'ready' }
   | { type: 'call'; call: number; queue: QueueName; job: Job }
+  | { type: 'progress'; progress: JobProgress }
   | { type: 'result'; ok: true; reply: unknown }
   | { type: 'result'; ok: false; error: ErrorRecord; unexpected?: LoggedCause };
 

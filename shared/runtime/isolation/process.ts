@@ -68,6 +68,8 @@ export interface JobServices<Stored> {
     /** Called each time a worker receives the job. */
     started: () => void,
   ): Promise<{ ok: true; reply: unknown; payload: Uint8Array } | { ok: false; error: ErrorRecord }>;
+  /** Receives progress reports, which are not validated. Undefined if the requester wants none. */
+  progress?: ((report: unknown) => void) | undefined;
 }
 
 export class IsolatedProcess {
@@ -80,6 +82,7 @@ export class IsolatedProcess {
   #stderr = '';
   #onResult: ((frame: Frame<ProcessMessage>) => Promise<void>) | undefined;
   #onCall: JobServices<unknown>['call'] | undefined;
+  #onProgress: JobServices<unknown>['progress'];
   #failJob: ((error: ProcessEndedError) => void) | undefined;
   ended = false;
   /** Whether the process has been ready at some time. */
@@ -164,6 +167,7 @@ export class IsolatedProcess {
           this.wasReady = true;
           isReady();
         } else if (report.type === 'result') await this.#onResult?.(frame);
+        else if (report.type === 'progress') this.#onProgress?.(report.progress);
         else {
           const { call, queue, job } = report;
           const started = () => void this.#out.send({ type: 'started', call }).catch(() => undefined);
@@ -195,6 +199,7 @@ export class IsolatedProcess {
       return await new Promise<JobResult<Stored>>((resolve, reject) => {
         this.#failJob = reject;
         this.#onCall = services.call;
+        this.#onProgress = services.progress;
         this.#onResult = async (frame) => {
           const report = frame.header;
           if (report.type !== 'result') return;
@@ -211,7 +216,11 @@ export class IsolatedProcess {
         if (this.ended) return reject(new ProcessEndedError(this.#endReason ?? 'crash', 'before the job'));
         const { job, deadline, volatile } = input;
         this.#out
-          .send({ type: 'job', job, deadline, volatile }, input.payload, input.payloadSize)
+          .send(
+            { type: 'job', job, deadline, volatile, progress: services.progress !== undefined },
+            input.payload,
+            input.payloadSize,
+          )
           .catch((error: unknown) => {
             // If the process exited, its exit handler rejects with the reason. If the payload could not be read, the frame is incomplete and
             // the process cannot be used again.
@@ -224,6 +233,7 @@ export class IsolatedProcess {
       clearInterval(watch);
       this.#failJob = undefined;
       this.#onCall = undefined;
+      this.#onProgress = undefined;
       this.#onResult = undefined;
       this.jobsDone += 1;
     }

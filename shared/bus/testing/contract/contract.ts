@@ -5,6 +5,7 @@ import { inMs, job, lateDeadline, newQueue } from '../jobs.ts';
 import { testDeadlines } from './deadlines.ts';
 import { testPayloads } from './payloads.ts';
 import type { BusUnderTest, Peers } from './peers.ts';
+import { testProgress } from './progress.ts';
 import { testQueueDepth } from './queue-depth.ts';
 import { testRequests } from './requests.ts';
 import { testSharedState } from './shared-state.ts';
@@ -22,6 +23,7 @@ export function testContract(startBus: () => Promise<BusUnderTest>): void {
   };
 
   describe('requests', () => testRequests(peers));
+  describe('progress', () => testProgress(peers));
   describe('deadlines and cancellation', () => testDeadlines(peers));
   describe('queue depth', () => testQueueDepth(peers));
   describe('payloads', () => testPayloads(peers));

@@ -1,7 +1,7 @@
 // A worker module whose jobs fail in every way that a conversion can fail, for the tests of isolated processes.
 import { spawn } from 'node:child_process';
 import { ParseError } from '../../../contract/errors.ts';
-import type { JobHandler } from '../../../contract/jobs.ts';
+import type { JobHandler, JobProgress } from '../../../contract/jobs.ts';
 
 const leaked: Buffer[] = [];
 
@@ -50,6 +50,20 @@ export const handle: JobHandler = async (job, payload, context) => {
         started += 1;
       });
       return { reply: { started, ...reply } };
+    }
+    case 'progress': {
+      context.progress?.({ stage: 'convert', pagesDone: 1, pages: 2 });
+      context.progress?.({ stage: 'ocr', pagesDone: 1 });
+      // The call returns when the test has received the second report, which is sent after the interval.
+      await context.call('ocr', job, payload);
+      context.progress?.({ stage: 'convert', pagesDone: 2, pages: 2 });
+      return { reply: { asked: context.progress !== undefined } };
+    }
+    case 'progress-invalid': {
+      const lie = { stage: 'SECRET', pagesDone: -1, text: 'SECRET' } as unknown as JobProgress;
+      context.progress?.(lie);
+      context.progress?.({ stage: 'convert', pages: 3, text: 'SECRET' } as JobProgress);
+      return await context.call('ocr', job, payload);
     }
     case 'call-large':
       return await context.call('ocr', job, Buffer.alloc(8 * 1024 * 1024, 7));
