@@ -102,7 +102,8 @@ function violation(file: string, { specifier, kind }: Import): string | undefine
 
 function packageViolation(file: string, from: string, specifier: string): string | undefined {
   if (isTest(file) || from === 'test') return undefined;
-  if (from === 'shared/contract' && specifier !== 'zod') return 'shared/contract imports no package but zod';
+  if (from === 'shared/contract' && !/^(zod|leven)$/.test(specifier))
+    return 'shared/contract imports no package but zod and leven';
   const restricted = RESTRICTED_PACKAGES.find(([packages]) => packages.test(specifier));
   return restricted && !restricted[1].includes(from)
     ? `only ${restricted[1].join(' and ')} import ${specifier}`

@@ -65,6 +65,12 @@ export const REQUEST_LIMITS = {
   promptLength: 32 * KiB,
   /** Levels of nesting in the options, including the JSON Schema of a `json` format. */
   optionsDepth: 64,
+  /** Entries of `details` in the error for invalid options. Further issues are left out. */
+  errorIssues: 100,
+  /** UTF-16 code units of a sent value or name that an error message repeats. The rest is cut off. */
+  errorValueLength: 60,
+  /** UTF-16 code units of an example or a correction in an error message. A longer one is left out. */
+  errorExampleLength: 200,
 } as const;
 
 /** Limits on the content of a document. Unless stated otherwise, a document that exceeds one is answered with 422 DOCUMENT_TOO_COMPLEX. */

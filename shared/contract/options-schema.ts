@@ -75,8 +75,9 @@ const jsonFormatSchema = z
       .meta({ description: 'JSON Schema that the JSON conforms to.' }),
   })
   .refine((format) => format.prompt !== undefined || format.schema !== undefined, {
-    message: 'a json format needs a `prompt` or a `schema`',
-  });
+    message: 'needs a `prompt` or a `schema`',
+  })
+  .meta({ examples: [{ type: 'json', prompt: 'Extract the invoice number and the total.' }] });
 
 const formatObjectSchema = z.discriminatedUnion('type', [
   plainFormat('markdown'),
@@ -120,9 +121,9 @@ const pdfParserSchema = z
       .string()
       .max(REQUEST_LIMITS.labelLength)
       .optional()
-      .meta({ description: 'Opens an encrypted PDF. This field is an addition of Parsemesh.' }),
+      .meta({ description: 'Opens an encrypted PDF. This field is an addition of Parsemesh.', writeOnly: true }),
   })
-  .meta({ id: 'PdfParser' });
+  .meta({ id: 'PdfParser', examples: [{ type: 'pdf', mode: 'ocr', blocks: true }] });
 
 export const PII_ENTITIES = ['PERSON', 'EMAIL', 'PHONE', 'LOCATION', 'FINANCIAL', 'SECRET'] as const;
 export type PiiEntity = (typeof PII_ENTITIES)[number];
@@ -133,6 +134,7 @@ export const redactPiiSchema = z
   .strictObject({
     entities: z
       .array(z.enum(PII_ENTITIES))
+      .min(1)
       .max(REQUEST_LIMITS.listItems)
       .optional()
       .meta({ description: 'Kinds of personal data to redact (default: all).' }),
@@ -174,6 +176,7 @@ export const parseOptionsSchema = z
       .optional()
       .meta({
         description: 'Accepted for compatibility. It has no effect, because parsing an upload sends no request.',
+        writeOnly: true,
       }),
     includeTags: tagList
       .optional()
@@ -216,7 +219,7 @@ export const parseOptionsSchema = z
       .min(1)
       .max(REQUEST_LIMITS.timeoutMaxMs)
       .default(REQUEST_LIMITS.timeoutDefaultMs)
-      .meta({ description: 'Time limit of the request in milliseconds.' }),
+      .meta({ description: 'Time limit of the request in milliseconds.', 'x-unit': 'milliseconds' }),
     zeroDataRetention: z.boolean().default(false).meta({
       description: 'Keeps the document in memory only, never on a disk. The key needs the permission `zdr`.',
     }),

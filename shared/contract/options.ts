@@ -89,7 +89,7 @@ export function readParseOptions(raw: unknown): ParseOptions {
   const withoutEffect: readonly string[] = UNSUPPORTED_OPTIONS;
   const supported = Object.fromEntries(Object.entries(record).filter(([key]) => !withoutEffect.includes(key)));
   const result = parseOptionsSchema.safeParse(supported);
-  if (!result.success) throw validationError(result.error.issues);
+  if (!result.success) throw validationError(parseOptionsSchema, supported);
   return resolve(result.data);
 }
 

@@ -10,6 +10,7 @@ import { cases as formats } from './formats.cases.ts';
 import { cases as limits } from './limits.cases.ts';
 import { cases as markdown } from './markdown.cases.ts';
 import { cases as metadata } from './metadata.cases.ts';
+import { cases as mistakes } from './mistakes.cases.ts';
 import { cases as effects } from './option-effects.cases.ts';
 import { cases as options } from './options.cases.ts';
 import { cases as parsers } from './parsers.cases.ts';
@@ -28,6 +29,7 @@ const CASES: readonly ContractCase[] = [
   ...endpoints,
   ...request,
   ...badInput,
+  ...mistakes,
   ...options,
   ...effects,
   ...formats,

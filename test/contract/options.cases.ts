@@ -99,8 +99,8 @@ const FIELDS: readonly Field[] = [
   {
     path: 'redactPII.entities',
     optionsWith: inRedact('entities'),
-    valid: [[], ['EMAIL'], ['PERSON', 'EMAIL', 'PHONE', 'LOCATION', 'FINANCIAL', 'SECRET']],
-    invalid: ['EMAIL', ['NAME'], ['email'], [7], {}],
+    valid: [['EMAIL'], ['PERSON', 'EMAIL', 'PHONE', 'LOCATION', 'FINANCIAL', 'SECRET']],
+    invalid: [[], 'EMAIL', ['NAME'], ['email'], [7], {}],
   },
   {
     path: 'redactPII.mode',
