@@ -13,7 +13,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 export interface Route {
   /** Metric label. */
   label: RouteLabel;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT';
   handler: Handler;
 }
 

@@ -20,6 +20,7 @@ import { documentationHandlers } from './routes/documentation.ts';
 import { formatsHandler } from './routes/formats.ts';
 import { operationsHandlers } from './routes/operations.ts';
 import { parseHandler } from './routes/parse.ts';
+import { processHandler } from './routes/process.ts';
 import { recordRequest } from './telemetry.ts';
 import type { UploadLimits } from './upload/request-body.ts';
 
@@ -112,16 +113,17 @@ function apiRoutes(
   keys: KeySource,
   shutdown: Shutdown,
 ): Routes {
-  const parse = parseHandler({
+  const deps = {
     config,
     log,
     transport,
     keys,
     concurrency: new ConcurrencyLimiter(transport.state),
     ...(uploadLimits ? { uploadLimits } : {}),
-  });
+  };
   const routes: Record<string, Route> = {
-    '/v2/parse': { label: '/v2/parse', method: 'POST', handler: unlessRejecting(shutdown, parse) },
+    '/v2/parse': { label: '/v2/parse', method: 'POST', handler: unlessRejecting(shutdown, parseHandler(deps)) },
+    '/process': { label: '/process', method: 'PUT', handler: unlessRejecting(shutdown, processHandler(deps)) },
     '/v2/parse/formats': { label: '/v2/parse/formats', method: 'GET', handler: formatsHandler(keys) },
   };
   for (const [path, handler] of Object.entries(documentationHandlers(productVersion())))

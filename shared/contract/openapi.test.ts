@@ -70,12 +70,12 @@ test('the schemas accept valid options and responses and reject invalid ones', (
 test('every error code is an example of its status and matches the error schema', () => {
   const error = validator('ErrorResponse');
   assert.ok(error);
-  const { responses } = document.paths['/v2/parse'].post;
-  for (const [code, { status }] of Object.entries(ERROR_CODES)) {
-    const example = responses[String(status)]?.content['application/json'].examples[code]?.value;
-    assert.ok(example, `${status} ${code}`);
-    assert.equal(error(example), true, JSON.stringify(error.errors));
-    assert.equal(example.code, code);
-  }
-  assert.ok(responses['429'].headers['Retry-After']);
+  for (const { responses } of [document.paths['/v2/parse'].post, document.paths['/process'].put])
+    for (const [code, { status }] of Object.entries(ERROR_CODES)) {
+      const example = responses[String(status)]?.content['application/json'].examples[code]?.value;
+      assert.ok(example, `${status} ${code}`);
+      assert.equal(error(example), true, JSON.stringify(error.errors));
+      assert.equal(example.code, code);
+    }
+  assert.ok(document.paths['/process'].put.responses['429'].headers['Retry-After']);
 });

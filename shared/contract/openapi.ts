@@ -195,6 +195,63 @@ const parseOperation: JsonObject = {
   },
 };
 
+const loadedDocumentSchema: JsonObject = {
+  type: 'object',
+  required: ['page_content', 'metadata'],
+  properties: {
+    page_content: { type: 'string', description: 'Markdown of the file or of one page.' },
+    metadata: {
+      type: 'object',
+      required: ['source'],
+      properties: {
+        source: { type: 'string', description: 'File name of the upload.' },
+        page: { type: 'integer', description: 'Number of the page, starting at 0.' },
+        page_label: { type: 'string', description: 'Number of the page, starting at 1.' },
+        total_pages: { type: 'integer', description: 'Pages in the file.' },
+        warning: { type: 'string', description: 'Problems that did not prevent the conversion.' },
+      },
+      additionalProperties: true,
+      description: 'The other keys are those of `metadata` of `/v2/parse`.',
+    },
+  },
+};
+
+const stringHeader = (name: string, description: string): JsonObject => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+});
+
+const processOperation: JsonObject = {
+  operationId: 'process',
+  summary: 'Convert one file for Open WebUI',
+  description:
+    'The interface of Open WebUI for an external document loader. The body is the file itself. The response is one document for each page of a format with pages, otherwise one document.',
+  parameters: [
+    stringHeader('X-Filename', 'File name, percent-encoded. Without it, the Content-Type determines the format.'),
+    stringHeader(
+      'X-Parse-Options',
+      'Options of `/v2/parse` as JSON, without `formats`. `timeout` is 300000 by default.',
+    ),
+  ],
+  requestBody: { required: true, content: { '*/*': { schema: { type: 'string', format: 'binary' } } } },
+  responses: {
+    '200': success(
+      'The documents of the file.',
+      { oneOf: [loadedDocumentSchema, { type: 'array', items: loadedDocumentSchema }] },
+      [
+        {
+          page_content: '# Quarterly report',
+          metadata: { source: 'report.pdf', page: 0, page_label: '1', total_pages: 1 },
+        },
+      ],
+    ),
+    ...failures(),
+  },
+};
+
 const formatsSchema: JsonObject = {
   type: 'object',
   required: ['success', 'data'],
@@ -258,6 +315,7 @@ export function openApiDocument(options: { version: string }): JsonObject {
     ],
     paths: {
       '/v2/parse': { post: { tags: ['parse'], ...parseOperation } },
+      '/process': { put: { tags: ['parse'], ...processOperation } },
       '/v2/parse/formats': {
         get: {
           operationId: 'listFormats',

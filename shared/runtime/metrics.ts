@@ -20,6 +20,7 @@ const statuses = new Set([200, 499, ...Object.values(ERROR_CODES).map(({ status 
 const ROUTES = [
   '/v2/parse',
   '/v2/parse/formats',
+  '/process',
   '/openapi.json',
   '/docs',
   '/livez',

@@ -11,6 +11,7 @@ import { cases as limits } from './limits.cases.ts';
 import { cases as markdown } from './markdown.cases.ts';
 import { cases as metadata } from './metadata.cases.ts';
 import { cases as mistakes } from './mistakes.cases.ts';
+import { cases as openWebui } from './open-webui.cases.ts';
 import { cases as effects } from './option-effects.cases.ts';
 import { cases as options } from './options.cases.ts';
 import { cases as parsers } from './parsers.cases.ts';
@@ -40,6 +41,7 @@ const CASES: readonly ContractCase[] = [
   ...markdown,
   ...metadata,
   ...running,
+  ...openWebui,
   ...sdk,
 ];
 const only = process.env.CASES === undefined ? undefined : new RegExp(process.env.CASES, 'i');

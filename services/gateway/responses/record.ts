@@ -31,7 +31,8 @@ export function buildMetadata(fromDocument: DocumentMetadata, own: GatewayMetada
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const notARecord = (): ParseError => new ParseError('BAD_GATEWAY', 'Bad Gateway: a service returned an invalid record');
+export const notARecord = (): ParseError =>
+  new ParseError('BAD_GATEWAY', 'Bad Gateway: a service returned an invalid record');
 
 /**
  * Writes the body of a success response: `{"success":true,"data":{` fields, warning, metadata `}}`.
@@ -45,24 +46,35 @@ export async function* writeRecord(
   const warning = report.warnings.length === 0 ? undefined : report.warnings.join(' ');
   // JSON.stringify omits undefined members. The opening brace is cut off, because these members continue the record's object.
   const tail = `${JSON.stringify({ warning, metadata: report.metadata }).slice(1)}}`;
-  let opened = false;
   let hasMembers = false;
-  // The last byte so far. It may be the record's closing brace, and the tail must come before that brace.
+  yield Buffer.from('{"success":true,"data":{');
+  for await (const text of membersOf(fields)) {
+    hasMembers = true;
+    yield text;
+  }
+  yield Buffer.from(hasMembers ? `,${tail}` : tail);
+}
+
+/**
+ * Yields the text between the braces of a JSON object.
+ * @param object JSON text, without whitespace around it, in chunks
+ * @throws ParseError BAD_GATEWAY if the text does not start and end as an object
+ */
+export async function* membersOf(object: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let opened = false;
+  // The last byte so far. It may be the closing brace.
   let lastByte: Uint8Array | undefined;
-  for await (const chunk of fields) {
+  for await (const chunk of object) {
     let rest = chunk;
     if (!opened && rest.length > 0) {
       if (rest[0] !== OPEN_BRACE) throw notARecord();
       opened = true;
-      yield Buffer.from('{"success":true,"data":{');
       rest = rest.subarray(1);
     }
     if (rest.length === 0) continue;
     if (lastByte) yield lastByte;
-    hasMembers ||= lastByte !== undefined || rest.length > 1;
     if (rest.length > 1) yield rest.subarray(0, -1);
     lastByte = rest.subarray(-1);
   }
   if (lastByte?.[0] !== CLOSE_BRACE) throw notARecord();
-  yield Buffer.from(hasMembers ? `,${tail}` : tail);
 }

@@ -1,4 +1,4 @@
-// Decodes the `options` part: limits its size and nesting depth, and accepts only valid UTF-8.
+// Decodes the JSON of the options: limits its size and nesting depth, and accepts only valid UTF-8.
 import type { Readable } from 'node:stream';
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
@@ -44,36 +44,39 @@ export async function readOptionsStream(stream: Readable): Promise<ParseOptions>
   return decodeOptions(Buffer.concat(chunks));
 }
 
-function decodeOptions(bytes: Uint8Array): ParseOptions {
+const decodeOptions = (bytes: Uint8Array): ParseOptions => readParseOptions(decodeOptionsJson(bytes, '`options` part'));
+
+/**
+ * Decodes JSON from a client, without checking what it contains.
+ * @param place where the request has it, for the error message
+ * @throws ParseError BAD_REQUEST
+ */
+export function decodeOptionsJson(bytes: Uint8Array, place: string): unknown {
   if (bytes.byteLength > REQUEST_LIMITS.optionsBytes)
     throw new ParseError(
       'BAD_REQUEST',
-      `Bad Request: the \`options\` part is larger than ${REQUEST_LIMITS.optionsBytes} bytes; send less JSON`,
+      `Bad Request: the ${place} is larger than ${REQUEST_LIMITS.optionsBytes} bytes; send less JSON`,
     );
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new ParseError('BAD_REQUEST', 'Bad Request: the `options` part is not valid UTF-8; send UTF-8', {
+    throw new ParseError('BAD_REQUEST', `Bad Request: the ${place} is not valid UTF-8; send UTF-8`, {
       cause: error,
     });
   }
   if (jsonDepth(text) > REQUEST_LIMITS.optionsDepth)
     throw new ParseError(
       'BAD_REQUEST',
-      `Bad Request: the \`options\` JSON is nested deeper than ${REQUEST_LIMITS.optionsDepth} levels; send JSON with fewer levels`,
+      `Bad Request: the JSON of the ${place} is nested deeper than ${REQUEST_LIMITS.optionsDepth} levels; send JSON with fewer levels`,
     );
-  let raw: unknown;
   try {
-    raw = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
-    throw new ParseError(
-      'BAD_REQUEST',
-      `Bad Request: the \`options\` part is not valid JSON; send a JSON object, ${EXAMPLE}`,
-      { cause: error },
-    );
+    throw new ParseError('BAD_REQUEST', `Bad Request: the ${place} is not valid JSON; send a JSON object, ${EXAMPLE}`, {
+      cause: error,
+    });
   }
-  return readParseOptions(raw);
 }
 
 /** Returns the deepest nesting of brackets outside strings, in linear time. The text need not be valid JSON. */
