@@ -35,7 +35,7 @@ const MISTAKES: readonly (readonly [options: Record<string, unknown>, ...words: 
   [{ redactPII: 'yes' }, '`true`, `false` or an object with the fields `entities`, `mode`', 'but is "yes"'],
   [{ redactPII: { entities: ['email'] } }, '`PERSON`, `EMAIL`, `PHONE`', 'Did you mean `EMAIL`?'],
   [{ redactPII: { entities: [] } }, 'an array of 1 to 64 items', '`PERSON`', 'an array of 0 items'],
-  [{ parsers: ['PDF'] }, '`parsers[0]` must be `pdf` or `{"type":"pdf", ...}`', 'Did you mean `pdf`?'],
+  [{ parsers: ['PDF'] }, '`parsers[0]` must be `pdf`, `image` or `{"type":"pdf", ...}`', 'Did you mean `pdf`?'],
   [{ parsers: 'pdf' }, 'must be an array', 'Did you mean `["pdf"]`?'],
   [{ parsers: { type: 'pdf' } }, 'but is an object', 'Did you mean `[{"type":"pdf"}]`?'],
   [{ parsers: [{ type: 'pdf', mode: 'OCR' }] }, '`fast`, `auto` or `ocr`, but is "OCR". Did you mean `ocr`?'],

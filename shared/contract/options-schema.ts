@@ -112,6 +112,10 @@ const pdfParserSchema = z
       .optional()
       .meta({ description: 'Reads at most this many pages.' }),
     pages: z.boolean().default(false).meta({ description: 'Fills `data.pages` with the Markdown of each page.' }),
+    pageMarkdown: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'The earlier name of `pages`, which the public SDKs still offer.', deprecated: true }),
     blocks: z.boolean().default(false).meta({ description: 'Fills `data.blocks` with typed layout blocks.' }),
     pageMarkers: z
       .boolean()
@@ -124,6 +128,10 @@ const pdfParserSchema = z
       .meta({ description: 'Opens an encrypted PDF. This field is an addition of Parsemesh.', writeOnly: true }),
   })
   .meta({ id: 'PdfParser', examples: [{ type: 'pdf', mode: 'ocr', blocks: true }] });
+
+const imageParserSchema = z
+  .strictObject({ type: z.literal('image') })
+  .meta({ id: 'ImageParser', description: 'Accepted for compatibility, without effect.' });
 
 export const PII_ENTITIES = ['PERSON', 'EMAIL', 'PHONE', 'LOCATION', 'FINANCIAL', 'SECRET'] as const;
 export type PiiEntity = (typeof PII_ENTITIES)[number];
@@ -197,10 +205,13 @@ export const parseOptionsSchema = z
       .default('api')
       .meta({ description: 'Name of the client that sends the request, for logs.' }),
     parsers: z
-      .array(z.union([z.literal('pdf'), pdfParserSchema]))
+      .array(z.union([z.enum(['pdf', 'image']), pdfParserSchema, imageParserSchema]))
       .max(REQUEST_LIMITS.listItems)
       .default(['pdf'])
-      .meta({ description: 'Settings of the PDF parser. They have no effect on other formats.' }),
+      .meta({
+        description:
+          'Settings of the PDF parser. They have no effect on other formats. `image` is accepted for compatibility, without effect.',
+      }),
     proxy: z.enum(['basic', 'auto']).optional().meta({ description: 'Accepted for compatibility, without effect.' }),
     redactPII: z
       .union([z.boolean(), redactPiiSchema])
@@ -226,7 +237,7 @@ export const parseOptionsSchema = z
   })
   .meta({ id: 'ParseOptions' });
 
-export type PdfOptions = Omit<z.output<typeof pdfParserSchema>, 'type'>;
+export type PdfOptions = Omit<z.output<typeof pdfParserSchema>, 'type' | 'pageMarkdown'>;
 export type RedactOptions = z.output<typeof redactPiiSchema>;
 export interface JsonFormat {
   prompt?: string;

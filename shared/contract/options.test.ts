@@ -41,9 +41,16 @@ describe('readParseOptions accepts', () => {
   for (const [name, given, expected] of formats)
     test(name, () => assert.deepEqual([...readParseOptions({ formats: given }).formats], expected));
 
-  for (const parsers of [[], ['pdf'], [{ type: 'pdf' }]])
+  for (const parsers of [[], ['pdf'], [{ type: 'pdf' }], ['pdf', 'image'], [{ type: 'image' }, { type: 'pdf' }]])
     test(`parsers ${JSON.stringify(parsers)} as the defaults`, () =>
       assert.equal(readParseOptions({ parsers }).pdf.mode, 'auto'));
+
+  test('`pageMarkdown`, the earlier name of `pages`', () => {
+    const pdfOf = (pdf: object) => readParseOptions({ parsers: [{ type: 'pdf', ...pdf }] }).pdf;
+    assert.equal(pdfOf({ pageMarkdown: true }).pages, true);
+    assert.equal(pdfOf({ pageMarkdown: false, pages: true }).pages, true);
+    assert.equal(pdfOf({ pageMarkdown: false }).pages, false);
+  });
 
   test('scrape options of the public SDKs that request nothing', () => {
     const withoutEffect = {
@@ -89,7 +96,8 @@ describe('readParseOptions rejects', () => {
     [{ parsers: [{ type: 'pdf', mode: 'slow' }] }, 'parsers[0].mode'],
     [{ parsers: [{ type: 'pdf', wat: 1 }] }, 'parsers[0].wat'],
     [{ parsers: [{ mode: 'fast' }] }, 'parsers[0].type'],
-    [{ parsers: ['image'] }, 'parsers[0]'],
+    [{ parsers: ['docx'] }, 'parsers[0]'],
+    [{ parsers: [{ type: 'image', pages: true }] }, 'parsers[0].pages'],
     [{ redactPII: 'yes' }, 'redactPII'],
     [{ redactPII: { entities: ['DOG'] } }, 'redactPII.entities[0]'],
     [{ redactPII: { extra: true } }, 'redactPII.extra'],

@@ -98,7 +98,7 @@ function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
     typeof item === 'string' ? { type: item } : item,
   );
   const json = items.find((item) => item.type === 'json');
-  const pdf = data.parsers.find((item) => typeof item !== 'string');
+  const pdf = data.parsers.filter((item) => typeof item !== 'string').find((item) => item.type === 'pdf');
   const formats = new Set<FormatType>(items.map((item) => item.type));
   const redact =
     data.redactPII === true ? redactPiiSchema.parse({}) : data.redactPII === false ? undefined : data.redactPII;
@@ -122,7 +122,7 @@ function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
     pdf: pdf
       ? {
           mode: pdf.mode,
-          pages: pdf.pages,
+          pages: pdf.pages || pdf.pageMarkdown,
           blocks: pdf.blocks,
           pageMarkers: pdf.pageMarkers,
           ...(pdf.maxPages === undefined ? {} : { maxPages: pdf.maxPages }),
