@@ -126,3 +126,10 @@ test('does not pad many short rows to the width of one long row', async () => {
   assert.ok(markdown.length < 500_000, `${markdown.length} code units`);
   assert.ok(markdown.endsWith('\n| 1 |'));
 });
+
+test('reads .tsv by its tabs, although commas and semicolons are more frequent', async () => {
+  const bytes = Buffer.from('a,1;b\tc;d\n"x, y\nz"\t3,5\n');
+  const { markdown, metadata } = await convertCsv({ bytes, fileName: 'a.tsv', extension: '.tsv' }, OPTIONS, CONTEXT);
+  assert.equal(markdown, '| a,1;b | c;d |\n| --- | --- |\n| x, y<br>z | 3,5 |');
+  assert.equal(metadata.contentType, 'text/tab-separated-values');
+});

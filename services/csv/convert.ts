@@ -12,6 +12,9 @@ import { type TableKind, TableWriter } from './table.ts';
 /** UTF-16 code units that are passed to the parser at once. */
 const CHUNK_LENGTH = 1 << 20;
 
+/** The extension declares the delimiter, so text with more commas than tabs is still read by its tabs. */
+const TAB_SEPARATED: Dialect = { delimiter: '\t', escape: '"', skip: 0 };
+
 /**
  * Converts one CSV file. The Markdown is written without a tree. The HTML is written only if the options need it.
  * @throws ParseError DOCUMENT_TOO_COMPLEX above `csvCells`, `csvColumns` or `fieldLength`; DOCUMENT_CORRUPT
@@ -26,10 +29,10 @@ export async function convertCsv(
   const needsHtml = selectsTags || options.fields.some((field) => field === 'html' || field === 'rawHtml');
   const { markdown = '', html = '' } = await writeTables(
     text,
-    detectDialect(text),
+    file.extension === '.tsv' ? TAB_SEPARATED : detectDialect(text),
     needsHtml ? ['markdown', 'html'] : ['markdown'],
   );
-  const contentType = formatByExtension('.csv')?.mimeTypes[0] ?? 'text/csv';
+  const contentType = formatByExtension(file.extension)?.mimeTypes[0] ?? 'text/csv';
   return { genre: 'document', html, markdown, metadata: { contentType }, warnings: [] };
 }
 

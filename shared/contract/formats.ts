@@ -187,6 +187,38 @@ export const FORMATS = [
     kind: 'document',
     label: 'CSV',
   },
+  {
+    extension: '.tsv',
+    mimeTypes: ['text/tab-separated-values'],
+    container: 'text',
+    service: 'csv',
+    kind: 'document',
+    label: 'TSV',
+  },
+  {
+    extension: '.txt',
+    mimeTypes: ['text/plain'],
+    container: 'text',
+    service: 'html',
+    kind: 'document',
+    label: 'Plain text',
+  },
+  {
+    extension: '.md',
+    mimeTypes: ['text/markdown', 'text/x-markdown'],
+    container: 'text',
+    service: 'html',
+    kind: 'document',
+    label: 'Markdown',
+  },
+  {
+    extension: '.markdown',
+    mimeTypes: ['text/markdown', 'text/x-markdown'],
+    container: 'text',
+    service: 'html',
+    kind: 'document',
+    label: 'Markdown',
+  },
 ] as const satisfies readonly FormatRow[];
 
 export type Extension = (typeof FORMATS)[number]['extension'];

@@ -91,6 +91,10 @@ export const DOCUMENT_LIMITS = {
   htmlDepth: 400,
   /** Elements of one HTML tree. */
   htmlElements: 2_000_000,
+  /** Bytes of a Markdown file. A larger text can be sent as `.txt`, which needs no tree. */
+  markdownBytes: 12 * MiB,
+  /** Levels of nested quotes and lists of a Markdown file. A list and its item are two levels. */
+  markdownDepth: 100,
   /** Cells of one workbook. */
   sheetCells: 5_000_000,
   /** Cells of a CSV file. */

@@ -37,14 +37,14 @@ export const WORKER_SERVICES = {
     variables: ['LIBREOFFICE_FOLDER'],
   },
   html: {
-    description: 'Converts HTML and EPUB files.',
+    description: 'Converts HTML, EPUB, Markdown and plain text files.',
     converts: true,
     memoryMiB: 2048,
     jobsPerCore: 1,
     variables: [],
   },
   csv: {
-    description: 'Converts CSV files.',
+    description: 'Converts CSV and TSV files.',
     converts: true,
     memoryMiB: 2048,
     jobsPerCore: 1,

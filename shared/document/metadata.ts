@@ -31,6 +31,11 @@ const DOCUMENTED = new Set([
   'prototype',
 ]);
 
+/** Whether a name has a fixed meaning in the response, so that a document must not set it as it likes. */
+export function isDocumentedName(name: string): boolean {
+  return DOCUMENTED.has(name);
+}
+
 /** Names in the response for Open Graph and article properties. */
 const PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['og:title', 'ogTitle'],

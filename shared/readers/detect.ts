@@ -114,7 +114,7 @@ function sniffZip(head: Uint8Array): SniffedContent {
 
 function sniffText(head: Uint8Array): SniffedContent {
   const { text } = decodeText(head, { markup: true });
-  if (OFFICE_XML.test(text)) {
+  if (text.trimStart().startsWith('<') && OFFICE_XML.test(text)) {
     const extension = /schemas-microsoft-com:office:spreadsheet|Excel\.Sheet/.test(text) ? '.xls' : '.doc';
     return { kind: 'markup', extension, label: 'an Office 2003 XML document' };
   }
@@ -228,6 +228,9 @@ export function detectFormat(input: DetectInput): DetectedFormat {
       if (stated.container === 'pdf' && ascii(head, 0, PDF_HEADER_WITHIN).includes('%PDF-')) return detected(stated);
       break;
     case 'foreign':
+      // Some magic bytes are letters, with which a text can begin ("ID3 tags are ...").
+      if (stated.container === 'text' && !looksBinary(head)) return detected(stated);
+      break;
     case 'binary':
       break;
   }

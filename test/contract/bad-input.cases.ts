@@ -183,7 +183,7 @@ export const cases: ContractCase[] = [
         /__proto__|unknown/i,
       ),
   },
-  ...(['.txt', '.png', '.zip', '.md', '.exe', '.json', '.xml'] as const).map(
+  ...(['.png', '.zip', '.exe', '.json', '.xml', '.tex'] as const).map(
     (extension): ContractCase => ({
       name: `returns 400 UNSUPPORTED_FILE_TYPE with the list of extensions for ${extension}`,
       run: (product) =>

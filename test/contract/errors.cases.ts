@@ -1,6 +1,6 @@
 // Checks the error format and each status (docs/api.md, "Errors"), and docs/api.md, "Order of checks".
 import assert from 'node:assert/strict';
-import { EXTENSIONS } from '#shared/contract/formats.ts';
+import { EXTENSIONS, formatByExtension } from '#shared/contract/formats.ts';
 import { errorBody, parse, send } from '../harness/client.ts';
 import { packageWithoutMainPart, zip } from '../harness/documents.ts';
 import { type ContractCase, expectError, expectServing, SMALL_CSV } from './contract-case.ts';
@@ -128,7 +128,7 @@ const shape: ContractCase[] = [
       for (const extension of EXTENSIONS) {
         const file = magic[extension]
           ? Buffer.concat([magic[extension], noise])
-          : /html?$|csv$/.test(extension)
+          : ['text', 'markup'].includes(formatByExtension(extension)?.container ?? '')
             ? noise
             : zipNoise;
         const answer = await parse(product, { file, fileName: `noise${extension}` });

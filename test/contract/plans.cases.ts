@@ -26,7 +26,7 @@ export const cases: ContractCase[] = [
     name: 'a failed request costs no credits',
     run: async (product) => {
       const key = await product.createKey('--credits', '1');
-      await expectError(product, { file: 'words', fileName: 'notes.txt', key }, 400);
+      await expectError(product, { file: 'words', fileName: 'notes.xyz', key }, 400);
       await expectError(product, { file: '%PDF-1.7\nbroken', fileName: 'broken.pdf', key }, 422);
       await expectSuccess(product, { ...SMALL_CSV, key });
       await expectError(product, { ...SMALL_CSV, key }, 402);

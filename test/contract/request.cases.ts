@@ -204,7 +204,7 @@ export const cases: ContractCase[] = [
         });
       try {
         assert.equal(await post(body), 200);
-        assert.equal(await post(multipart([{ ...FILE, fileName: 'notes.txt' }]).body), 400);
+        assert.equal(await post(multipart([{ ...FILE, fileName: 'notes.xyz' }]).body), 400);
         assert.equal(await post(body), 200);
       } finally {
         agent.destroy();

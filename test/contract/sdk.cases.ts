@@ -51,7 +51,7 @@ client = Firecrawl(api_key=key, api_url=url)
 plain = client.parse(open(path, "rb").read(), filename="boats.csv")
 tuned = client.parse(path, options=ParseOptions(formats=["markdown", "html"], only_main_content=True, timeout=300000))
 try:
-    client.parse(b"words", filename="notes.txt")
+    client.parse(b"words", filename="notes.xyz")
     refused = "no"
 except Exception as error:
     refused = str(error)
@@ -95,7 +95,7 @@ export const cases: ContractCase[] = [
     name: 'npm `firecrawl` rejects with the status and message of a 400',
     run: async (product) => {
       await assert.rejects(
-        client(product).parse({ data: Buffer.from('words'), filename: 'notes.txt' }),
+        client(product).parse({ data: Buffer.from('words'), filename: 'notes.xyz' }),
         (error: Error & { status?: number }) => {
           assert.equal(error.status, 400);
           assert.match(error.message, /\.pdf/);

@@ -92,7 +92,7 @@ test('reads expectations from expect.jsonl and list.json, and expects text witho
 
 test('lists files with known extensions only, and no files of truth folders', () => {
   mkdirSync(join(folder, 'inputs/truth'), { recursive: true });
-  for (const name of ['b.PDF', 'a.docx', 'scan.tif', 'notes.md', 'truth/a.html'])
+  for (const name of ['b.PDF', 'a.docx', 'scan.tif', 'notes.xyz', 'truth/a.html'])
     writeFileSync(join(folder, 'inputs', name), '');
   assert.deepEqual(
     listInputs(join(folder, 'inputs')),

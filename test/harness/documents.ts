@@ -1,4 +1,4 @@
-// Small documents with the same text in each of the 20 formats, so that one test can run for all formats.
+// Small documents with the same text in each format, so that one test can run for all formats.
 import { readFile } from 'node:fs/promises';
 import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
 import { type Content, docx, escapeXml, pptx, xlsb, xlsx } from './documents/ooxml.ts';
@@ -57,6 +57,21 @@ export function csv(content: Content = CONTENT): string {
   return `${rows.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? '').join(',')).join('\r\n')}\r\n`;
 }
 
+const tsv = (content: Content): string =>
+  `${[[content.title], ...content.paragraphs.map((text) => [text]), ...content.table].map((row) => row.join('\t')).join('\n')}\n`;
+
+const pipeTable = (rows: readonly (readonly string[])[]): string[] => rows.map((row) => `| ${row.join(' | ')} |`);
+
+/** Title, paragraphs, and a table that is drawn with characters. */
+const plainText = (content: Content): string =>
+  `${[content.title, ...content.paragraphs, pipeTable(content.table).join('\n')].join('\n\n')}\n`;
+
+const markdown = (content: Content): string => {
+  const [head = '', ...rows] = pipeTable(content.table);
+  const rule = `|${' --- |'.repeat(content.table[0]?.length ?? 1)}`;
+  return `${[`# ${content.title}`, ...content.paragraphs, [head, rule, ...rows].join('\n')].join('\n\n')}\n`;
+};
+
 export function rtf(content: Content = CONTENT): string {
   const row = (cells: readonly string[]) =>
     `\\trowd${cells.map((_, index) => `\\cellx${(index + 1) * 3000}`).join('')}${cells.map((cell) => `\\pard\\intbl ${cell}\\cell`).join('')}\\row\n`;
@@ -77,6 +92,13 @@ async function make(extension: Extension, content: Content): Promise<Uint8Array 
       return xhtml(content);
     case '.csv':
       return csv(content);
+    case '.tsv':
+      return tsv(content);
+    case '.txt':
+      return plainText(content);
+    case '.md':
+    case '.markdown':
+      return markdown(content);
     case '.rtf':
       return rtf(content);
     case '.docx':
