@@ -9,7 +9,7 @@ export const REQUEST_LIMITS = {
   fileBytes: 50 * MiB,
   /** Bytes of the `options` part. A larger part is answered with 400. */
   optionsBytes: 256 * KiB,
-  /** Parts of a multipart body, of which the API uses two. More parts are answered with 400. */
+  /** Parts of a multipart body that are read. The API has two, and any other part is answered with 400. */
   parts: 16,
   /** Bytes of the name of a part. A longer name is answered with 400. */
   partNameBytes: 100,
@@ -69,6 +69,8 @@ export const REQUEST_LIMITS = {
   errorIssues: 100,
   /** UTF-16 code units of a sent value or name that an error message repeats. The rest is cut off. */
   errorValueLength: 60,
+  /** UTF-16 code units of the word that the error for invalid JSON repeats. The rest is cut off. */
+  errorTokenLength: 20,
   /** UTF-16 code units of an example or a correction in an error message. A longer one is left out. */
   errorExampleLength: 200,
 } as const;

@@ -98,6 +98,7 @@ interface JsonSchema {
   enum?: string[];
   const?: string;
   writeOnly?: boolean;
+  examples?: unknown[];
   properties?: Record<string, JsonSchema>;
   items?: JsonSchema;
   $defs?: Record<string, JsonSchema>;
@@ -184,6 +185,18 @@ test('the walk over the schema finds its fields at every depth', () => {
 });
 
 describe('every field of the schema', () => {
+  for (const { name, path, schema, optionsWith } of FIELDS)
+    if (name !== undefined && schema.writeOnly !== true)
+      test(`${path}: has a word or an example, and each example is valid`, () => {
+        const examples = schema.examples ?? alternatives(schema).flatMap((one) => one.examples ?? wordsOf(one));
+        assert.ok(examples.length > 0);
+        for (const example of examples) {
+          const options = optionsWith(example);
+          assert.ok(isValid(options), JSON.stringify([options, isValid.errors]));
+          readParseOptions(options);
+        }
+      });
+
   for (const { path, schema, optionsWith } of FIELDS)
     test(`${path}: an invalid value is answered with the path and the allowed words`, () => {
       let invalid = 0;

@@ -10,7 +10,6 @@ import {
   quoteName,
   type Schema,
   showJson,
-  unwrap,
   wordsOf,
 } from './schema-words.ts';
 
@@ -85,13 +84,7 @@ function* placesIn(schema: Schema, path: string, optionsWith: Place['optionsWith
 }
 
 /** A valid value of a field, to show in an example. */
-function sampleOf(schema: Schema): unknown {
-  const [example] = annotationsOf(schema).examples ?? [];
-  const inner = unwrap(schema);
-  if (example !== undefined) return example;
-  if (inner instanceof z.ZodNumber) return inner.minValue ?? undefined;
-  return inner instanceof z.ZodBoolean ? true : wordsOf(schema)[0];
-}
+const sampleOf = (schema: Schema): unknown => annotationsOf(schema).examples?.[0] ?? wordsOf(schema)[0];
 
 /** Where a field belongs, with an example that has the sent value if it is valid there. */
 function describePlaces(places: readonly Place[], value: unknown): string {
@@ -132,4 +125,22 @@ export function describeUnknownField(root: Schema, fields: Fields, name: string,
   const farther = elsewhere([nearestWord(name, names) ?? ''].filter(Boolean));
   if (farther !== '') return `is not a known field.${farther}`;
   return `is not a known field. The fields are ${known.map(quoteName).join(', ')}.`;
+}
+
+/**
+ * The smallest options that a caller probably meant by a multipart field, or undefined if no option has a similar name.
+ * @param root the schema of all options
+ * @param text the content of the field
+ */
+export function optionsMeantBy(root: Schema, name: string, text: string): unknown {
+  const places = [...placesIn(root, '', (options) => options)];
+  const names = [...new Set(places.map((place) => place.name))];
+  const meant = nearestWord(name, names);
+  const named = places.filter((place) => place.name === meant);
+  const place = named.find(({ field }) => accepts(field, text) || correctionFor(field, text) !== undefined) ?? named[0];
+  if (!place) return undefined;
+  const secret = annotationsOf(place.field).writeOnly === true;
+  const value = secret ? undefined : accepts(place.field, text) ? text : correctionFor(place.field, text);
+  const options = place.optionsWith(value ?? sampleOf(place.field));
+  return showJson(options) === undefined ? place.optionsWith(sampleOf(place.field)) : options;
 }

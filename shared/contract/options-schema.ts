@@ -68,11 +68,17 @@ const jsonFormatSchema = z
       .min(1)
       .max(REQUEST_LIMITS.promptLength)
       .optional()
-      .meta({ description: 'Instruction for the model that writes the JSON.' }),
+      .meta({
+        examples: ['Extract the invoice number and the total.'],
+        description: 'Instruction for the model that writes the JSON.',
+      }),
     schema: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'JSON Schema that the JSON conforms to.' }),
+      .meta({
+        examples: [{ type: 'object', properties: { total: { type: 'number' } } }],
+        description: 'JSON Schema that the JSON conforms to.',
+      }),
   })
   .refine((format) => format.prompt !== undefined || format.schema !== undefined, {
     message: 'needs a `prompt` or a `schema`',
@@ -110,17 +116,27 @@ const pdfParserSchema = z
       .min(1)
       .max(REQUEST_LIMITS.maxPagesMax)
       .optional()
-      .meta({ description: 'Reads at most this many pages.' }),
-    pages: z.boolean().default(false).meta({ description: 'Fills `data.pages` with the Markdown of each page.' }),
+      .meta({ examples: [10], description: 'Reads at most this many pages.' }),
+    pages: z
+      .boolean()
+      .default(false)
+      .meta({ examples: [true], description: 'Fills `data.pages` with the Markdown of each page.' }),
     pageMarkdown: z
       .boolean()
       .default(false)
-      .meta({ description: 'The earlier name of `pages`, which the public SDKs still offer.', deprecated: true }),
-    blocks: z.boolean().default(false).meta({ description: 'Fills `data.blocks` with typed layout blocks.' }),
+      .meta({
+        examples: [true],
+        description: 'The earlier name of `pages`, which the public SDKs still offer.',
+        deprecated: true,
+      }),
+    blocks: z
+      .boolean()
+      .default(false)
+      .meta({ examples: [true], description: 'Fills `data.blocks` with typed layout blocks.' }),
     pageMarkers: z
       .boolean()
       .default(false)
-      .meta({ description: 'Writes `---` and `<!-- page N -->` between the pages in the Markdown.' }),
+      .meta({ examples: [true], description: 'Writes `---` and `<!-- page N -->` between the pages in the Markdown.' }),
     password: z
       .string()
       .max(REQUEST_LIMITS.labelLength)
@@ -145,7 +161,7 @@ export const redactPiiSchema = z
       .min(1)
       .max(REQUEST_LIMITS.listItems)
       .optional()
-      .meta({ description: 'Kinds of personal data to redact (default: all).' }),
+      .meta({ examples: [['EMAIL', 'PHONE']], description: 'Kinds of personal data to redact (default: all).' }),
     mode: z.enum(PII_MODES).default('accurate').meta({
       description:
         '`accurate` uses a model for people and places, and validated patterns for the rest. `aggressive` adds heuristics that find more. `fast` uses heuristics only.',
@@ -154,7 +170,7 @@ export const redactPiiSchema = z
       description: '`tag` writes `<EMAIL>`, `mask` writes `*` for each character, `remove` deletes the text.',
     }),
   })
-  .meta({ id: 'RedactPII' });
+  .meta({ id: 'RedactPII', examples: [{ entities: ['EMAIL', 'PHONE'], replaceStyle: 'tag' }] });
 
 const tagList = z.array(z.string().min(1).max(REQUEST_LIMITS.tagSelectorLength)).max(REQUEST_LIMITS.tagSelectors);
 
@@ -162,20 +178,34 @@ const auditMetadataSchema = z.strictObject({
   username: z
     .string()
     .max(REQUEST_LIMITS.auditUsernameLength)
-    .meta({ description: 'Name of the user in the audit event.' }),
+    .meta({ examples: ['ana@example.com'], description: 'Name of the user in the audit event.' }),
 });
 
 /** All options with their defaults (docs/api.md, "Options"). */
 export const parseOptionsSchema = z
   .strictObject({
-    auditMetadata: auditMetadataSchema.optional().meta({ description: 'Identifies the user in audit events.' }),
-    blockAds: z.boolean().default(true).meta({ description: 'Removes advertisements and cookie banners.' }),
-    excludeTags: tagList.optional().meta({ description: 'CSS selectors. Matching elements are removed.' }),
+    auditMetadata: auditMetadataSchema
+      .optional()
+      .meta({ examples: [{ username: 'ana@example.com' }], description: 'Identifies the user in audit events.' }),
+    blockAds: z
+      .boolean()
+      .default(true)
+      .meta({ examples: [true], description: 'Removes advertisements and cookie banners.' }),
+    excludeTags: tagList
+      .optional()
+      .meta({ examples: [['nav', '.advertisement']], description: 'CSS selectors. Matching elements are removed.' }),
     formats: z
       .array(formatSchema)
       .max(REQUEST_LIMITS.listItems)
       .default([{ type: 'markdown' }])
-      .meta({ description: 'What the response contains. An empty array means Markdown.' }),
+      .meta({
+        examples: [
+          ['markdown'],
+          ['markdown', 'links'],
+          [{ type: 'json', prompt: 'Extract the invoice number and the total.' }],
+        ],
+        description: 'What the response contains. An empty array means Markdown.',
+      }),
     headers: z
       .record(z.string(), z.string().max(REQUEST_LIMITS.headerValueLength))
       .refine((pairs) => Object.keys(pairs).length <= REQUEST_LIMITS.headerPairs, {
@@ -183,57 +213,80 @@ export const parseOptionsSchema = z
       })
       .optional()
       .meta({
+        examples: [{ 'Accept-Language': 'en' }],
         description: 'Accepted for compatibility. It has no effect, because parsing an upload sends no request.',
         writeOnly: true,
       }),
-    includeTags: tagList
-      .optional()
-      .meta({ description: 'CSS selectors. Only matching elements are kept. It overrides `onlyMainContent`.' }),
+    includeTags: tagList.optional().meta({
+      examples: [['article', 'h1', 'p', 'table']],
+      description: 'CSS selectors. Only matching elements are kept. It overrides `onlyMainContent`.',
+    }),
     integration: z
       .string()
       .max(REQUEST_LIMITS.labelLength)
       .nullable()
       .optional()
-      .meta({ description: 'Name of the integration that sends the request, for logs.' }),
+      .meta({ examples: ['my-integration'], description: 'Name of the integration that sends the request, for logs.' }),
     onlyMainContent: z
       .boolean()
       .default(true)
-      .meta({ description: 'Removes navigation, page headers, page footers and similar content.' }),
+      .meta({
+        examples: [true, false],
+        description: 'Removes navigation, page headers, page footers and similar content.',
+      }),
     origin: z
       .string()
       .max(REQUEST_LIMITS.labelLength)
       .default('api')
-      .meta({ description: 'Name of the client that sends the request, for logs.' }),
+      .meta({ examples: ['my-client'], description: 'Name of the client that sends the request, for logs.' }),
     parsers: z
       .array(z.union([z.enum(['pdf', 'image']), pdfParserSchema, imageParserSchema]))
       .max(REQUEST_LIMITS.listItems)
       .default(['pdf'])
       .meta({
+        examples: [['pdf'], [{ type: 'pdf', mode: 'ocr', blocks: true }]],
         description:
           'Settings of the PDF parser. They have no effect on other formats. `image` is accepted for compatibility, without effect.',
       }),
-    proxy: z.enum(['basic', 'auto']).optional().meta({ description: 'Accepted for compatibility, without effect.' }),
+    proxy: z
+      .enum(['basic', 'auto'])
+      .optional()
+      .meta({ examples: ['auto'], description: 'Accepted for compatibility, without effect.' }),
     redactPII: z
       .union([z.boolean(), redactPiiSchema])
       .default(false)
-      .meta({ description: 'Redacts personal data in every text of the response. `true` uses the default settings.' }),
+      .meta({
+        examples: [true, { entities: ['EMAIL', 'PHONE'], replaceStyle: 'tag' }],
+        description: 'Redacts personal data in every text of the response. `true` uses the default settings.',
+      }),
     removeBase64Images: z
       .boolean()
       .default(true)
-      .meta({ description: 'Replaces images that are embedded as data URLs by their alternative text.' }),
+      .meta({
+        examples: [true],
+        description: 'Replaces images that are embedded as data URLs by their alternative text.',
+      }),
     skipTlsVerification: z
       .boolean()
       .default(true)
-      .meta({ description: 'Accepted for compatibility; parsing opens no TLS connection.' }),
+      .meta({ examples: [true], description: 'Accepted for compatibility; parsing opens no TLS connection.' }),
     timeout: z
       .int()
       .min(1)
       .max(REQUEST_LIMITS.timeoutMaxMs)
       .default(REQUEST_LIMITS.timeoutDefaultMs)
-      .meta({ description: 'Time limit of the request in milliseconds.', 'x-unit': 'milliseconds' }),
-    zeroDataRetention: z.boolean().default(false).meta({
-      description: 'Keeps the document in memory only, never on a disk. The key needs the permission `zdr`.',
-    }),
+      .meta({
+        examples: [REQUEST_LIMITS.timeoutDefaultMs],
+        description: 'Time limit of the request in milliseconds.',
+        'x-unit': 'milliseconds',
+      }),
+    zeroDataRetention: z
+      .boolean()
+      .default(false)
+      .meta({
+        examples: [false],
+        description: 'Keeps the document in memory only, never on a disk. The key needs the permission `zdr`.',
+      }),
   })
   .meta({ id: 'ParseOptions' });
 

@@ -12,6 +12,7 @@ import {
   UNSUPPORTED_FORMATS,
   UNSUPPORTED_OPTIONS,
 } from './options-schema.ts';
+import { describeValue } from './schema-words.ts';
 
 /** The validated options: shorthands are expanded, duplicates are removed, defaults are filled in. */
 export interface ParseOptions {
@@ -76,7 +77,7 @@ export function readParseOptions(raw: unknown): ParseOptions {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw new ParseError(
       'BAD_REQUEST',
-      'Bad Request: the `options` part must be a JSON object, for example {"formats":["markdown"]}',
+      `Bad Request: the \`options\` part must be a JSON object, for example {"formats":["markdown"]}, but is ${describeValue(raw)}`,
     );
   const record = raw as Record<string, unknown>;
   const unsupported = unsupportedFields(record);

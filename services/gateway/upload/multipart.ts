@@ -10,6 +10,14 @@ export interface MultipartParser {
   boundary: string;
 }
 
+/** A curl command that sends a document with these options. The text is the same on every server, so the address is an example. */
+export const curlExample = (options: unknown = { formats: ['markdown'] }): string =>
+  `curl -H "Authorization: Bearer $API_KEY" -F file=@document.pdf -F 'options=${JSON.stringify(options)}' http://localhost:8080/v2/parse`;
+
+/** The error for a request without a document. */
+export const missingFile = (reason: string): ParseError =>
+  new ParseError('BAD_REQUEST', `Missing file upload: ${reason}`);
+
 export function invalidMultipart(reason: string, cause?: unknown): ParseError {
   return new ParseError(
     'BAD_REQUEST',
@@ -41,7 +49,7 @@ export function createMultipartParser(request: IncomingMessage): MultipartParser
       limits: {
         fieldSize: REQUEST_LIMITS.optionsBytes + 1,
         fileSize: REQUEST_LIMITS.fileBytes + 1,
-        parts: REQUEST_LIMITS.parts + 1,
+        parts: REQUEST_LIMITS.parts,
         headerPairs: REQUEST_LIMITS.partHeaderPairs,
       },
     });
@@ -55,7 +63,9 @@ export function createMultipartParser(request: IncomingMessage): MultipartParser
 function readBoundary(request: IncomingMessage): string {
   const contentType = request.headers['content-type'] ?? '';
   if (!/^multipart\/form-data[ \t]*(;|$)/i.test(contentType))
-    throw invalidMultipart('the Content-Type must be multipart/form-data with a boundary');
+    throw invalidMultipart(
+      `the Content-Type must be multipart/form-data with a boundary. Send the document in a part named \`file\` and the options as JSON in a part named \`options\`, for example with ${curlExample()}`,
+    );
   const match = /;[ \t]*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))[ \t]*(?:;|$)/i.exec(contentType);
   const boundary = match?.[1] ?? match?.[2];
   if (boundary === undefined)

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { type ParseOptions, readParseOptions } from '#shared/contract/options.ts';
+import { describeJsonFault } from './json-fault.ts';
 
 const EXAMPLE = 'for example {"formats":["markdown"]}';
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -19,15 +20,18 @@ const CLOSE_BRACE = 0x7d;
  * @throws ParseError BAD_REQUEST or PARSE_UNSUPPORTED_OPTIONS
  */
 export function readOptionsField(value: string | undefined): ParseOptions {
-  if (value !== undefined && BASE64.test(value)) return decodeOptions(Buffer.from(value, 'base64'));
+  if (value !== undefined && BASE64.test(value)) return decodeOptions(fieldBytes(value));
   // busboy writes U+FFFD for bytes that are not valid in the charset of the part.
   if (value === undefined || value.includes('\ufffd'))
     throw new ParseError(
       'BAD_REQUEST',
-      'Bad Request: the `options` part is not valid text in the charset that it names; send UTF-8',
+      'Bad Request: the `options` part is not valid text in the charset that it names. Send JSON as UTF-8 text, and the document in the part `file`',
     );
   return decodeOptions(Buffer.from(value, 'utf8'));
 }
+
+/** The bytes of a field as busboy returns it. */
+export const fieldBytes = (value: string): Buffer => Buffer.from(value, BASE64.test(value) ? 'base64' : 'utf8');
 
 /**
  * Reads the options from a part with a file name, as browsers send a Blob.
@@ -61,7 +65,7 @@ export function decodeOptionsJson(bytes: Uint8Array, place: string): unknown {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new ParseError('BAD_REQUEST', `Bad Request: the ${place} is not valid UTF-8; send UTF-8`, {
+    throw new ParseError('BAD_REQUEST', `Bad Request: the ${place} is not valid UTF-8. Send JSON as UTF-8 text`, {
       cause: error,
     });
   }
@@ -73,9 +77,11 @@ export function decodeOptionsJson(bytes: Uint8Array, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ParseError('BAD_REQUEST', `Bad Request: the ${place} is not valid JSON; send a JSON object, ${EXAMPLE}`, {
-      cause: error,
-    });
+    throw new ParseError(
+      'BAD_REQUEST',
+      `Bad Request: the ${place} is not valid JSON at ${describeJsonFault(text)}. Send a JSON object, ${EXAMPLE}`,
+      { cause: error },
+    );
   }
 }
 

@@ -10,9 +10,16 @@ import { deletePayload } from '#shared/runtime/payload.ts';
 import { findCharsetParameter, MAX_PART_HEADER_BYTES } from './charset-parameter.ts';
 import { cleanFileName } from './file-name.ts';
 import { type FilePart, type StoredFile, storeFilePart } from './file-part.ts';
-import { createMultipartParser, invalidMultipart, type MultipartParser } from './multipart.ts';
+import {
+  createMultipartParser,
+  curlExample,
+  invalidMultipart,
+  type MultipartParser,
+  missingFile,
+} from './multipart.ts';
 import { readOptionsField, readOptionsStream } from './options.ts';
 import { fileTooLarge, streamRequestBody, type UploadLimits } from './request-body.ts';
+import { unknownField, unknownFilePart } from './unknown-part.ts';
 
 /** A received upload. The caller must delete the payload. */
 export interface Upload extends StoredFile {
@@ -46,13 +53,9 @@ export async function receiveUpload(request: IncomingMessage, rules: UploadRules
   return new UploadReceiver(multipart, rules).receive(request);
 }
 
-type FileInfo = Pick<busboy.FileInfo, 'encoding' | 'mimeType'> & { filename?: string };
+const SEND_FILE = `Send the document in a part named \`file\` with a file name, for example with ${curlExample()}`;
 
-const missingFile = (reason: string): ParseError =>
-  new ParseError(
-    'BAD_REQUEST',
-    `Missing file upload: ${reason}; send the document as multipart form-data in a part named \`file\` with a file name`,
-  );
+type FileInfo = Pick<busboy.FileInfo, 'encoding' | 'mimeType'> & { filename?: string };
 
 class UploadReceiver {
   readonly #rules: UploadRules;
@@ -75,7 +78,6 @@ class UploadReceiver {
     this.#parsed = new Promise((resolve) => parser.once('close', resolve));
     parser.on('file', (name: string | undefined, stream, info: FileInfo) => this.#onFile(name, stream, info));
     parser.on('field', (name: string | undefined, value: string | undefined) => this.#onField(name, value));
-    parser.on('partsLimit', () => this.#fail(invalidMultipart(`it has more than ${REQUEST_LIMITS.parts} parts`)));
     parser.on('error', (error) =>
       this.#fail(invalidMultipart('it ends too early, or a part of it is malformed', error)),
     );
@@ -112,7 +114,7 @@ class UploadReceiver {
       },
     });
     await this.#parsed;
-    if (!this.#file) throw missingFile('the request has no part named `file`');
+    if (!this.#file) throw missingFile(`the request has no part named \`file\`. ${SEND_FILE}`);
     const options = this.#options ?? this.#readOptions(() => readParseOptions({}));
     const [file, known] = await Promise.all([this.#file, options]);
     return { ...file, charset: this.#charset, options: known };
@@ -126,14 +128,18 @@ class UploadReceiver {
     else {
       stream.resume();
       this.#checkPartName(name);
+      this.#fail(unknownFilePart(name ?? '', this.#file !== undefined));
     }
   }
 
   /** busboy reports parts without a file name as fields. */
   #onField(name: string | undefined, value: string | undefined): void {
-    if (name === 'file') this.#fail(missingFile('the part `file` has no file name'));
+    if (name === 'file') this.#fail(missingFile(`the part \`file\` has no file name. ${SEND_FILE}`));
     else if (name === 'options') this.#onOptions(() => readOptionsField(value));
-    else this.#checkPartName(name);
+    else {
+      this.#checkPartName(name);
+      this.#fail(unknownField(name ?? '', value ?? ''));
+    }
   }
 
   #checkPartName(name = ''): void {
@@ -167,7 +173,7 @@ class UploadReceiver {
           'BAD_REQUEST',
           'Bad Request: there is more than one `file` part; send one file per request',
         );
-      if (info.filename === undefined) throw missingFile('the part `file` has no file name');
+      if (info.filename === undefined) throw missingFile(`the part \`file\` has no file name. ${SEND_FILE}`);
       if (/^(base64|quoted-printable)$/.test(info.encoding))
         throw invalidMultipart(
           `the part \`file\` has the Content-Transfer-Encoding ${info.encoding}, which is not supported; send the bytes of the file unencoded`,
