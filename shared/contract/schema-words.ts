@@ -26,7 +26,7 @@ const isWrapper = (schema: Schema): schema is Wrapper =>
   schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;
 
 /** The schema without `optional`, `default` and `nullable`. */
-export const unwrap = (schema: Schema): Schema => (isWrapper(schema) ? unwrap(schema.def.innerType) : schema);
+const unwrap = (schema: Schema): Schema => (isWrapper(schema) ? unwrap(schema.def.innerType) : schema);
 
 /** The alternatives of a union, nested ones included, in the order of the schema. A schema that is no union is its only alternative. */
 export function alternativesOf(schema: Schema): Schema[] {
