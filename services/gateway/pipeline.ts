@@ -125,6 +125,7 @@ function convertJob(upload: Upload, fields: FieldName[], requestId: string): Con
       onlyMainContent: options.onlyMainContent,
       blockAds: options.blockAds,
       removeBase64Images: options.removeBase64Images,
+      ...(options.embeddedImages ? { embeddedImages: true } : {}),
       pdf: options.pdf,
     },
   };

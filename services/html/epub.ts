@@ -5,6 +5,7 @@ import type { RenderOptions } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { ConvertedDocument, SourceFile } from '#shared/document/document.ts';
 import { isElement, isText, removeElements, textOf, walk } from '#shared/document/dom.ts';
+import { PictureCollection } from '#shared/document/pictures.ts';
 import { serialize } from '#shared/document/serialize.ts';
 import { parseHtml } from '#shared/document/tree.ts';
 import { openZip, type ZipContainer } from '#shared/readers/zip.ts';
@@ -22,7 +23,9 @@ export async function convertEpub(file: SourceFile, options: RenderOptions): Pro
   const book = readPackage(zip);
   const warnings: string[] = [];
   const chapterIds = new Map(book.chapters.map((path, index) => [path, `c${index + 1}`]));
-  const pictures = options.removeBase64Images ? undefined : new Pictures(zip, book.mediaTypes);
+  const collection = options.embeddedImages ? new PictureCollection() : undefined;
+  const pictures =
+    collection || !options.removeBase64Images ? new Pictures(zip, book.mediaTypes, collection) : undefined;
   const sections: string[] = [];
   let length = 0;
   let broken = 0;
@@ -52,23 +55,32 @@ export async function convertEpub(file: SourceFile, options: RenderOptions): Pro
   if (sections.length === 0)
     throw fault ?? new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: none of its chapters can be read');
   if (broken > 0) warnings.push(`${broken} of ${book.chapters.length} chapters are damaged and were left out`);
-  return { genre: 'document', html: sections.join('\n'), metadata: book.metadata, warnings };
+  return {
+    genre: 'document',
+    html: sections.join('\n'),
+    ...(collection ? { pictures: collection } : {}),
+    metadata: book.metadata,
+    warnings,
+  };
 }
 
-/** Converts images to data URLs, up to a total length. */
+/** Gives images their address: a data URL, up to a total length, or a reference to the collection. */
 class Pictures {
   readonly #zip: ZipContainer;
   readonly #types: ReadonlyMap<string, string>;
+  readonly #collection: PictureCollection | undefined;
   #length = 0;
 
-  constructor(zip: ZipContainer, types: ReadonlyMap<string, string>) {
+  constructor(zip: ZipContainer, types: ReadonlyMap<string, string>, collection: PictureCollection | undefined) {
     this.#zip = zip;
     this.#types = types;
+    this.#collection = collection;
   }
 
   address(path: string | undefined): string {
     const type = path === undefined ? undefined : this.#types.get(path);
     if (path === undefined || !type?.startsWith('image/') || !this.#zip.has(path)) return '';
+    if (this.#collection) return this.#collection.add(path, () => this.#zip.read(path, DOCUMENT_LIMITS.pictureBytes));
     const encoded = Buffer.from(this.#zip.read(path)).toString('base64');
     this.#length += encoded.length;
     return this.#length > DOCUMENT_LIMITS.fieldLength / 4 ? '' : `data:${type};base64,${encoded}`;

@@ -4,8 +4,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { after, describe, test } from 'node:test';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { ConvertedDocument } from '#shared/document/document.ts';
 import { renderRecord } from '#shared/document/render.ts';
+import { openZip } from '#shared/readers/zip.ts';
+import { picturesDocx, picturesXlsx, pngOf } from '#test/harness/documents/pictures.ts';
 import { zipOf } from '#test/harness/zip.ts';
 import { convertOffice } from './convert.ts';
 import { closeLibreOffice } from './libreoffice/soffice.ts';
@@ -309,5 +312,31 @@ describe('hostile and broken files', () => {
       },
     ]);
     await assert.rejects(convert(bomb, 'a.ods'), { code: 'DOCUMENT_TOO_COMPLEX' });
+  });
+});
+
+describe('pictures inside a document', () => {
+  const embedded: RenderOptions = { ...OPTIONS, fields: ['markdown', 'images'], embeddedImages: true };
+  const documentOf = async (boat: Buffer) => ({ alt: 'Boat', boat, map: await pngOf(8, 8, 'green') });
+
+  test('are part of the Markdown of a workbook that is too large for an HTML tree', async () => {
+    const { file, fileName } = picturesXlsx(await documentOf(await pngOf(8, 8, 'red')), 25_000);
+    const { fields } = renderRecord(await convert(file, fileName, embedded), embedded);
+    assert.ok(
+      fields.markdown?.endsWith('| 24999 |\n\n![Boat](image-1.png)\n\n![Boat](image-1.png)\n\n![](image-2.png)'),
+    );
+    assert.equal(fields.images?.length, 2);
+  });
+
+  test('are not inflated past the limit of one picture', async () => {
+    const bomb = Buffer.alloc(DOCUMENT_LIMITS.pictureBytes * 4);
+    const { file } = picturesDocx(await documentOf(Buffer.from('boat')));
+    const entries = await openZip(file);
+    const parts = entries.names().map((name) => ({ name, content: Buffer.from(entries.read(name)) }));
+    const bytes = zipOf(parts.map((part) => (part.name.endsWith('boat.png') ? { ...part, content: bomb } : part)));
+    const { fields, warnings } = renderRecord(await convert(bytes, 'bomb.docx', embedded), embedded);
+    assert.equal(fields.images?.length, 1);
+    assert.ok(fields.markdown?.includes('![Boat]()') && fields.markdown.includes('![](image-1.png)'));
+    assert.match(warnings.join(), /1 picture inside the document was left out/);
   });
 });

@@ -3,6 +3,7 @@ import { ParseError } from '#shared/contract/errors.ts';
 import { type Extension, formatByExtension } from '#shared/contract/formats.ts';
 import type { DocumentMetadata, JobContext, RenderOptions } from '#shared/contract/jobs.ts';
 import type { ConvertedDocument, SourceFile } from '#shared/document/document.ts';
+import { PictureCollection } from '#shared/document/pictures.ts';
 import { openZip } from '#shared/readers/zip.ts';
 import { type OfficeFile, openOffice } from './container.ts';
 import { readDocx } from './docx/document.ts';
@@ -43,12 +44,17 @@ export async function convertOffice(
   try {
     const office = await openOffice(file);
     const readable = await modernize(office, file, context);
-    const { html, markdown, metadata } = await read(readable, options);
+    const pictures: PictureOptions = {
+      embed: !options.removeBase64Images,
+      ...(options.embeddedImages ? { collection: new PictureCollection() } : {}),
+    };
+    const { html, markdown, metadata } = await read(readable, options, pictures);
     const contentType = formatByExtension(office.extension)?.mimeTypes[0];
     return {
       genre: 'document',
       html,
       ...(markdown === undefined ? {} : { markdown }),
+      ...(pictures.collection ? { pictures: pictures.collection } : {}),
       metadata: { ...metadata, ...(contentType === undefined ? {} : { contentType }) },
       warnings: [],
     };
@@ -73,9 +79,9 @@ async function modernize(office: OfficeFile, file: SourceFile, context: JobConte
 async function read(
   office: OfficeFile,
   options: RenderOptions,
+  pictures: PictureOptions,
 ): Promise<OfficeContent & { metadata: DocumentMetadata }> {
-  const pictures: PictureOptions = { embed: !options.removeBase64Images };
-  if (office.kind === 'odf') return readOdf(office.zip, options);
+  if (office.kind === 'odf') return readOdf(office.zip, options, pictures);
   if (office.kind === 'legacy') throw new ParseError('CONVERSION_FAILED');
   const { opc, mainPart } = office;
   const metadata = readProperties(opc.tree(opc.related('', 'core-properties')[0]?.target));
@@ -85,7 +91,7 @@ async function read(
       return { html: readDocx(opc, mainPart, pictures), metadata };
     case '.xlsx':
     case '.xlsm':
-      return { ...writeSheets(readWorkbook(opc, mainPart), options), metadata };
+      return { ...writeSheets(readWorkbook(opc, mainPart, pictures), options), metadata };
     default:
       return { html: readPptx(opc, mainPart, pictures), metadata };
   }

@@ -1,5 +1,7 @@
 // Reads the pictures, charts and diagrams of docx, xlsx and pptx, which share DrawingML (ECMA-376-1, 20 and 21).
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { escapeHtml } from '#shared/document/escape-html.ts';
+import type { PictureCollection } from '#shared/document/pictures.ts';
 import {
   attribute,
   childElement,
@@ -9,6 +11,7 @@ import {
   textContent,
   type XmlElement,
 } from '#shared/readers/xml.ts';
+import type { ZipContainer } from '#shared/readers/zip.ts';
 import { EMPTY_ELEMENT } from './empty-element.ts';
 import { type Cell, writeTable } from './flow.ts';
 import { linkTarget } from './inline.ts';
@@ -33,12 +36,21 @@ const CHART_POINTS = 2_000;
 export interface PictureOptions {
   /** Writes pictures with their bytes; false writes a placeholder, because the caller removes the bytes. */
   embed: boolean;
+  /** Set if the response contains the pictures. Then the HTML refers to them, and `embed` has no effect. */
+  collection?: PictureCollection;
 }
 
-/** A data URI of the bytes. Without `embed` it is empty, but has the same type, so that readers still see an inline picture. */
-export function pictureUri(name: string, bytes: () => Uint8Array, { embed }: PictureOptions): string {
+/** Whether a picture without alternative text is written. */
+export const showsAll = ({ embed, collection }: PictureOptions): boolean => embed || collection !== undefined;
+
+/**
+ * The address of a picture: a reference to the collection, or a data URI of the bytes. Without `embed` the data URI is
+ * empty, but has the same type, so that readers still see an inline picture.
+ */
+export function pictureUri(zip: ZipContainer, name: string, { embed, collection }: PictureOptions): string {
+  if (collection) return collection.add(name, () => zip.read(name, DOCUMENT_LIMITS.pictureBytes));
   const type = PICTURE_TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
-  return `data:${type};base64,${embed ? Buffer.from(bytes()).toString('base64') : ''}`;
+  return `data:${type};base64,${embed ? Buffer.from(zip.read(name)).toString('base64') : ''}`;
 }
 
 /** `<img>` of a picture that a part refers to; '' if the picture is missing, or if it has no alternative text and its bytes are not embedded. */
@@ -55,8 +67,8 @@ export function pictureMarkup(
   let src: string | undefined;
   const external = [embedded, linked].find((relationship) => relationship?.external);
   if (external) src = linkTarget(external.target);
-  else if (embedded && opc.zip.has(embedded.target) && (options.embed || alt.trim() !== ''))
-    src = pictureUri(embedded.target, () => opc.zip.read(embedded.target), options);
+  else if (embedded && opc.zip.has(embedded.target) && (showsAll(options) || alt.trim() !== ''))
+    src = pictureUri(opc.zip, embedded.target, options);
   if (src === undefined) return '';
   return `<img src="${escapeHtml(src)}" alt="${escapeHtml(alt.replace(/\s+/g, ' ').trim())}">`;
 }

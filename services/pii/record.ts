@@ -38,7 +38,12 @@ export class RecordRedaction {
     rawHtml: (text) => this.#counted(text, projectHtml),
     pages: (pages) => this.#pages(pages),
     links: (links) => this.#values.list(links, projectUrlValue),
-    images: (images) => this.#values.list(images, projectUrlValue),
+    // The options do not permit embedded pictures together with redaction, so pictures are left out here.
+    images: (images) =>
+      this.#values.list(
+        images.filter((image) => typeof image === 'string'),
+        projectUrlValue,
+      ),
     summary: (text) => this.#values.text(text, projectMarkdown),
     json: (value) => this.#values.json(value),
   };

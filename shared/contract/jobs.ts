@@ -15,6 +15,8 @@ export interface RenderOptions {
   onlyMainContent: boolean;
   blockAds: boolean;
   removeBase64Images: boolean;
+  /** Returns the pictures inside the document in `images`. */
+  embeddedImages?: boolean;
   pdf: PdfOptions;
 }
 

@@ -135,6 +135,14 @@ export const DOCUMENT_LIMITS = {
   pagePixels: 40_000_000,
   /** Milliseconds of CPU time that OCR may use for one page. A page of dense text needs 3,500; a page with a fine pattern would need minutes. */
   ocrPageCpuMs: 20_000,
+  /** Pictures that one response with `embedded` contains. Further pictures are left out, with a warning. */
+  pictures: 2_000,
+  /** Bytes of one picture that a response with `embedded` contains (16 MiB). A larger picture is left out, with a warning. */
+  pictureBytes: 16 * MiB,
+  /** Bytes of all pictures of one response with `embedded` (48 MiB). Further pictures are left out, with a warning. */
+  picturesBytes: 48 * MiB,
+  /** Pixels of one picture of a PDF that is decoded for a response with `embedded`. A picture with more is left out, with a warning. */
+  picturePixels: 40_000_000,
   /** UTF-16 code units of one field of the response. */
   fieldLength: 256 * MiB,
 } as const;

@@ -23,8 +23,15 @@ const FORMATS = '`markdown`, `summary`, `html`, `rawHtml`, `links`, `images`';
 
 /** Options, and the words that the message must contain. */
 const MISTAKES: readonly (readonly [options: Record<string, unknown>, ...words: string[]])[] = [
-  [{ formats: ['md'] }, `\`formats[0]\` must be ${FORMATS} or`, 'but is "md"', 'Did you mean `markdown`?'],
+  [
+    { formats: ['md'] },
+    `\`formats[0]\` must be ${FORMATS}, \`{"type":"images", ...}\` or`,
+    'but is "md"',
+    'Did you mean `markdown`?',
+  ],
   [{ formats: ['json'] }, FORMATS, `Write \`json\` as an object, for example \`${JSON_EXAMPLE}\``],
+  [{ formats: [{ type: 'images', embeded: true }] }, '`formats[0].embeded`', 'Did you mean `embedded`?'],
+  [{ embedded: true }, '`images` object of `formats`'],
   [{ formats: [{ type: 'json' }] }, '`formats[0]` needs a `prompt` or a `schema`', JSON_EXAMPLE],
   [{ formats: 'markdown' }, '`formats` must be an array', 'but is "markdown"', 'Did you mean `["markdown"]`?'],
   [{ formats: 'md' }, 'Did you mean `["markdown"]`?'],

@@ -58,7 +58,20 @@ export const UNSUPPORTED_OPTIONS = [
   'video',
 ] as const;
 
-const plainFormat = <T extends Exclude<FormatType, 'json'>>(type: T) => z.strictObject({ type: z.literal(type) });
+const plainFormat = <T extends Exclude<FormatType, 'json' | 'images'>>(type: T) =>
+  z.strictObject({ type: z.literal(type) });
+
+const imagesFormatSchema = z.strictObject({
+  type: z.literal('images'),
+  embedded: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'Fills `data.images` with objects that include the pictures inside the document. This field is an addition of Parsemesh.',
+      examples: [true],
+    }),
+});
 
 const jsonFormatSchema = z
   .strictObject({
@@ -91,7 +104,7 @@ const formatObjectSchema = z.discriminatedUnion('type', [
   plainFormat('html'),
   plainFormat('rawHtml'),
   plainFormat('links'),
-  plainFormat('images'),
+  imagesFormatSchema,
   jsonFormatSchema,
 ]);
 

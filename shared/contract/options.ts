@@ -18,6 +18,8 @@ import { describeValue } from './schema-words.ts';
 export interface ParseOptions {
   formats: ReadonlySet<FormatType>;
   json: JsonFormat | undefined;
+  /** Whether the response contains the pictures inside the document. */
+  embeddedImages: boolean;
   pdf: PdfOptions;
   redact: RedactOptions | undefined;
   includeTags: string[];
@@ -111,8 +113,18 @@ function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
         details: [{ path: 'formats', message: '`rawHtml` cannot be combined with `redactPII`', code: 'custom' }],
       },
     );
+  const embeddedImages = items.some((item) => item.type === 'images' && 'embedded' in item && item.embedded);
+  if (redact && embeddedImages)
+    throw new ParseError(
+      'BAD_REQUEST',
+      'Bad Request: `embedded` returns pictures, whose content is not redacted, so it cannot be combined with `redactPII`. Request `images` without `embedded` instead.',
+      {
+        details: [{ path: 'formats', message: '`embedded` cannot be combined with `redactPII`', code: 'custom' }],
+      },
+    );
   return {
     formats,
+    embeddedImages,
     json:
       json?.type === 'json'
         ? {

@@ -56,6 +56,29 @@ export type PageBlocks = z.infer<typeof pageBlocksSchema>;
 const pageSchema = z.object({ pageNumber: z.int(), markdown: z.string() }).meta({ id: 'Page' });
 export type Page = z.infer<typeof pageSchema>;
 
+const pictureSchema = z
+  .object({
+    id: z.string().meta({
+      description:
+        'File name of the picture, for example `image-3.png`. The Markdown refers to it as `![alt](image-3.png)`.',
+    }),
+    page: z.int().optional().meta({ description: 'PDF page or slide that shows the picture first, starting at 1.' }),
+    bbox: bboxSchema.optional().meta({ description: 'PDF: place on that page, as in `blocks`.' }),
+    mimeType: z.string().meta({ description: 'MIME type of the bytes, for example `image/png`.' }),
+    base64: z.string().meta({ description: 'The bytes of the picture.' }),
+    alt: z.string().optional().meta({ description: 'Alternative text from the document.' }),
+    width: z.int().optional().meta({ description: 'Width in pixels.' }),
+    height: z.int().optional().meta({ description: 'Height in pixels.' }),
+  })
+  .meta({ id: 'Picture', description: 'A picture inside the document.' });
+/** A picture inside the document, as `data.images` holds it. */
+export type EmbeddedPicture = z.infer<typeof pictureSchema>;
+
+const linkedImageSchema = z
+  .object({ url: z.string().meta({ description: 'Absolute URL of the image.' }) })
+  .meta({ id: 'LinkedImage', description: 'An image that the document links to.' });
+export type LinkedImage = z.infer<typeof linkedImageSchema>;
+
 const textOrList = z.union([z.string(), z.array(z.string())]);
 
 const metadataSchema = z
@@ -103,7 +126,13 @@ export const recordFieldsSchema = z.object({
     .optional()
     .meta({ description: 'An HTML file unmodified; for other files, the HTML of the converter.' }),
   links: z.array(z.string()).optional().meta({ description: 'Absolute URLs of the links, in document order.' }),
-  images: z.array(z.string()).optional().meta({ description: 'Absolute URLs of the images, in document order.' }),
+  images: z
+    .array(z.union([z.string(), pictureSchema, linkedImageSchema]))
+    .optional()
+    .meta({
+      description:
+        'Absolute URLs of the images, in document order. With `embedded`, objects: pictures inside the document, and `{url}` for images that it links to.',
+    }),
   summary: z.string().nullable().optional().meta({ description: 'Summary of the document.' }),
   json: z.unknown().optional().meta({ description: 'Data that the language model extracted.' }),
   pages: z.array(pageSchema).nullable().optional().meta({ description: 'PDF: the Markdown of each page.' }),

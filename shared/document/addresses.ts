@@ -146,24 +146,34 @@ function useLargestVariant(image: Element): Element[] {
   return sources;
 }
 
+/** `placed`: the `src` is the file name of a picture. `empty`: the image shows nothing. `other`: not a picture inside the document. */
+export type Placement = 'placed' | 'empty' | 'other';
+
 /**
  * Changes all addresses of a cleaned tree in place: makes them absolute if there is a base, gives images their largest
  * variant, and empties script addresses. `removeData` empties inline data too.
+ * @param place is called for each image before its inline data is removed
  * @returns elements that are no longer needed. The caller removes them.
  */
 export function normalizeAddresses(
   roots: readonly ChildNode[],
   base: string | undefined,
   removeData: boolean,
+  place?: (image: Element) => Placement,
 ): Element[] {
   const obsolete: Element[] = [];
   walk(roots, (node) => {
     if (!isElement(node)) return true;
     const { attribs } = node;
-    if (node.name === 'img') for (const source of useLargestVariant(node)) obsolete.push(source);
+    let placement: Placement | undefined;
+    if (node.name === 'img') {
+      for (const source of useLargestVariant(node)) obsolete.push(source);
+      placement = place?.(node);
+      if (placement === 'empty') obsolete.push(node);
+    }
     for (const key of ADDRESS_ATTRIBUTES) {
       const value = attribs[key];
-      if (value === undefined) continue;
+      if (value === undefined || (key === 'src' && placement === 'placed')) continue;
       if (isScriptAddress(value)) delete attribs[key];
       else if (removeData && isDataAddress(value)) attribs[key] = '';
       else attribs[key] = resolveAddress(value, base);
@@ -188,13 +198,24 @@ export function listLinks(roots: readonly ChildNode[]): string[] {
 
 /** Absolute addresses of images, in document order, without duplicates and without inline data. */
 export function listImages(roots: readonly ChildNode[]): string[] {
-  return listAddresses(roots, (element) => {
-    if (element.name === 'img') return [element.attribs.src];
-    if (element.name === 'video') return [element.attribs.poster];
-    if (element.name === 'input' && element.attribs.type?.toLowerCase() === 'image') return [element.attribs.src];
-    if (element.name === 'image') return [element.attribs['xlink:href'] ?? element.attribs.href];
-    return [];
-  });
+  return listAddresses(roots, imageAddresses);
+}
+
+/** The absolute addresses of the images that one element shows, without inline data. */
+export function absoluteImages(element: Element): string[] {
+  return imageAddresses(element).filter((address): address is string => address !== undefined && isListed(address));
+}
+
+function imageAddresses(element: Element): (string | undefined)[] {
+  if (element.name === 'img') return [element.attribs.src];
+  if (element.name === 'video') return [element.attribs.poster];
+  if (element.name === 'input' && element.attribs.type?.toLowerCase() === 'image') return [element.attribs.src];
+  if (element.name === 'image') return [element.attribs['xlink:href'] ?? element.attribs.href];
+  return [];
+}
+
+function isListed(address: string): boolean {
+  return ABSOLUTE.test(address) && !UNLISTED.test(address) && URL.canParse(address);
 }
 
 function listAddresses(roots: readonly ChildNode[], addresses: (element: Element) => (string | undefined)[]): string[] {
@@ -202,8 +223,7 @@ function listAddresses(roots: readonly ChildNode[], addresses: (element: Element
   walk(roots, (node) => {
     if (!isElement(node)) return true;
     for (const address of addresses(node)) {
-      if (address === undefined || address === '' || !ABSOLUTE.test(address) || UNLISTED.test(address)) continue;
-      if (URL.canParse(address)) found.add(address);
+      if (address !== undefined && isListed(address)) found.add(address);
     }
     return true;
   });

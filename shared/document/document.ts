@@ -1,6 +1,7 @@
 // Defines the data that converters pass to the render pipeline: semantic HTML, which PDF splits into typed blocks on pages.
 import type { DocumentMetadata } from '../contract/jobs.ts';
 import type { BlockType, RecordFields } from '../contract/response.ts';
+import type { PictureCollection } from './pictures.ts';
 
 export interface PagedBlock {
   type: BlockType;
@@ -43,6 +44,8 @@ export interface ConvertedDocument {
   markdown?: string;
   /** PDF only. */
   pages?: PagedPage[];
+  /** The pictures inside the document, to which `<img src>` of the HTML refers. Set only if they are requested. */
+  pictures?: PictureCollection;
   metadata: DocumentMetadata;
   warnings: string[];
 }

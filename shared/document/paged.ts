@@ -1,13 +1,14 @@
 // Renders a paged document block by block, so that the position of each block in the Markdown is known.
-import type { ChildNode } from 'domhandler';
+import type { ChildNode, Element } from 'domhandler';
 import type { RenderOptions } from '../contract/jobs.ts';
 import type { Block, PageBlocks, RecordFields } from '../contract/response.ts';
-import { listImages, listLinks, normalizeAddresses } from './addresses.ts';
+import { listImages, listLinks, normalizeAddresses, type Placement } from './addresses.ts';
 import { removeCode } from './clean.ts';
 import type { ConvertedDocument, PagedBlock, PagedPage, RenderedRecord } from './document.ts';
 import { isElement, outermost, removeElements } from './dom.ts';
 import { type Footnotes, findFootnotes } from './footnotes.ts';
 import { toMarkdown } from './markdown.ts';
+import { PictureNames } from './pictures.ts';
 import { selectAll, selectorEngine } from './selectors.ts';
 import { serialize } from './serialize.ts';
 import { parseHtml } from './tree.ts';
@@ -31,11 +32,12 @@ export function renderPaged(
 ): RenderedRecord {
   const wanted = new Set(options.fields);
   const fields: RecordFields = {};
-  if (wanted.has('rawHtml'))
-    fields.rawHtml =
-      document.rawHtml ??
-      sections(pages.map((page) => [page.pageNumber, page.blocks.map((block) => block.html).join('\n')]));
-  const rendered = renderBlocks(pages, options);
+  const pictures = options.embeddedImages ? new PictureNames(document.pictures) : undefined;
+  const rendered = renderBlocks(pages, options, pictures);
+  if (wanted.has('rawHtml')) {
+    const html = sections(pages.map((page) => [page.pageNumber, page.blocks.map((block) => block.html).join('\n')]));
+    fields.rawHtml = document.rawHtml ?? pictures?.inText(html, 'src="', '"', 'known') ?? html;
+  }
   if (wanted.has('html'))
     fields.html = sections(
       pages.map((page, index) => [
@@ -48,7 +50,9 @@ export function renderPaged(
   if (wanted.has('links') || wanted.has('images')) {
     const nodes = rendered.flatMap((page) => shown(page).flatMap((one) => one.nodes));
     if (wanted.has('links')) fields.links = listLinks(nodes);
-    if (wanted.has('images')) fields.images = listImages(nodes);
+    // Blocks hold running headers and footers too, so their pictures are sent with them.
+    const referring = wanted.has('blocks') ? rendered.flat().flatMap((one) => one.nodes) : nodes;
+    if (wanted.has('images')) fields.images = pictures?.list(referring) ?? listImages(nodes);
   }
   if (wanted.has('markdown') || wanted.has('blocks')) {
     const joined = joinBlocks(pages, rendered, options.pdf.pageMarkers);
@@ -61,7 +65,7 @@ export function renderPaged(
       pageNumber: page.pageNumber,
       markdown: joinPage(shown(rendered[index])),
     }));
-  return { fields, metadata: document.metadata, warnings: document.warnings };
+  return { fields, metadata: document.metadata, warnings: [...document.warnings, ...(pictures?.warnings() ?? [])] };
 }
 
 function shown(blocks: RenderedBlock[] | undefined): RenderedBlock[] {
@@ -79,9 +83,19 @@ const MAY_HOLD_NOTES = /footnote|backlink|href=["']?#/i;
 const NO_FOOTNOTES: Footnotes = { references: new Map(), notes: new Map(), backlinks: new Set() };
 
 /** The tree of each block, filtered by the options, and its Markdown. Footnotes are numbered across the document. */
-function renderBlocks(pages: readonly PagedPage[], options: RenderOptions): RenderedBlock[][] {
+function renderBlocks(
+  pages: readonly PagedPage[],
+  options: RenderOptions,
+  pictures: PictureNames | undefined,
+): RenderedBlock[][] {
   const selecting = options.includeTags.length + options.excludeTags.length > 0;
-  const treesOf = (page: PagedPage) => page.blocks.map((block) => blockNodes(block, options, selecting));
+  const hasAll = options.fields.includes('blocks');
+  const treesOf = (page: PagedPage) =>
+    page.blocks.map((block) => {
+      const names = hasAll || isShown(block, options) ? pictures : undefined;
+      const position = { page: page.pageNumber, bbox: block.bbox };
+      return blockNodes(block, options, selecting, names && ((image) => names.place(image, position)));
+    });
   // A reference and its note are in different blocks, so the trees of all blocks are needed at once. Without notes, the
   // trees of one page are enough.
   const noted = pages.some((page) => page.blocks.some((block) => MAY_HOLD_NOTES.test(block.html)));
@@ -96,13 +110,23 @@ function renderBlocks(pages: readonly PagedPage[], options: RenderOptions): Rend
         block,
         nodes: keeps ? nodes : [],
         content: toMarkdown(nodes, { webpage: false, footnotes }),
-        shown: !(block.furniture && options.onlyMainContent && options.includeTags.length === 0),
+        shown: isShown(block, options),
       };
     });
   });
 }
 
-function blockNodes(block: PagedBlock, options: RenderOptions, selecting: boolean): ChildNode[] {
+/** Running headers and footers are shown only if they are requested. */
+function isShown(block: PagedBlock, options: RenderOptions): boolean {
+  return !(block.furniture && options.onlyMainContent && options.includeTags.length === 0);
+}
+
+function blockNodes(
+  block: PagedBlock,
+  options: RenderOptions,
+  selecting: boolean,
+  place: ((image: Element) => Placement) | undefined,
+): ChildNode[] {
   const tree = parseHtml(block.html);
   let nodes: ChildNode[] = tree.body.children;
   removeCode(nodes);
@@ -118,7 +142,7 @@ function blockNodes(block: PagedBlock, options: RenderOptions, selecting: boolea
     removeElements(excluded);
     nodes = nodes.filter((node) => !(isElement(node) && excluded.has(node)));
   }
-  removeElements(normalizeAddresses(nodes, undefined, options.removeBase64Images));
+  removeElements(normalizeAddresses(nodes, undefined, options.removeBase64Images, place));
   return nodes;
 }
 

@@ -1,16 +1,17 @@
 // Renders the output of a converter into the requested fields, in the same way for every format.
-import type { ChildNode } from 'domhandler';
+import type { ChildNode, Element } from 'domhandler';
 import type { RenderOptions } from '../contract/jobs.ts';
 import type { FieldName, RecordFields } from '../contract/response.ts';
 import { baseAddress, listImages, listLinks, normalizeAddresses } from './addresses.ts';
 import { removeAds, removeCode } from './clean.ts';
 import type { ConvertedDocument, RenderedRecord } from './document.ts';
-import { isElement, outermost, removeElements } from './dom.ts';
+import { isElement, outermost, removeElements, walk } from './dom.ts';
 import { findFootnotes } from './footnotes.ts';
 import { documentContent, webpageContent } from './main-content.ts';
 import { toMarkdown } from './markdown.ts';
 import { htmlMetadata } from './metadata.ts';
 import { renderPaged } from './paged.ts';
+import { PictureNames } from './pictures.ts';
 import { checkSelectors, selectAll, selectorEngine } from './selectors.ts';
 import { serialize } from './serialize.ts';
 import { type HtmlTree, parseHtml } from './tree.ts';
@@ -36,10 +37,14 @@ export function renderRecord(document: ConvertedDocument, options: RenderOptions
 /** Renders a document that has its Markdown already. Its HTML is clean, and is read only if a field needs it. */
 function renderGiven(document: ConvertedDocument, markdown: string, options: RenderOptions): RenderedRecord {
   const fields: RecordFields = {};
+  const pictures = options.embeddedImages ? new PictureNames(document.pictures) : undefined;
+  const html = (text: string): string => pictures?.inText(text, 'src="', '"') ?? text;
+  const named = pictures?.inText(markdown, '](', ')') ?? markdown;
   for (const field of options.fields) {
-    if (field === 'markdown') fields.markdown = markdown;
-    else if (field === 'html') fields.html = document.html;
-    else if (field === 'rawHtml') fields.rawHtml = document.rawHtml ?? document.html;
+    if (field === 'markdown') fields.markdown = named;
+    else if (field === 'html') fields.html = html(document.html);
+    else if (field === 'rawHtml') fields.rawHtml = document.rawHtml ?? html(document.html);
+    else if (field === 'images' && pictures) fields.images = pictures.named();
     else if (field === 'links' || field === 'images') {
       const { html } = document;
       const wanted = field === 'links' ? /<(?:a|area)\s/i : /<(?:img|video|image|input)\s/i;
@@ -48,7 +53,7 @@ function renderGiven(document: ConvertedDocument, markdown: string, options: Ren
         : [];
     } else field satisfies FilledElsewhere;
   }
-  return { fields, metadata: document.metadata, warnings: document.warnings };
+  return { fields, metadata: document.metadata, warnings: [...document.warnings, ...(pictures?.warnings() ?? [])] };
 }
 
 function renderTree(document: ConvertedDocument, options: RenderOptions): RenderedRecord {
@@ -67,17 +72,31 @@ function renderTree(document: ConvertedDocument, options: RenderOptions): Render
   const scope = selectScope(tree, document, options, warnings);
   // Find footnotes before addresses become absolute, because references name their notes by a fragment.
   const footnotes = findFootnotes(scope);
-  removeElements(normalizeAddresses(scope, base, options.removeBase64Images));
+  const pictures = options.embeddedImages ? new PictureNames(document.pictures, imageSources(scope)) : undefined;
+  const place = pictures && ((image: Element) => pictures.place(image));
+  removeElements(normalizeAddresses(scope, base, options.removeBase64Images, place));
   const apart = options.includeTags.length > 0 && scope !== tree.body.children;
   for (const field of options.fields) {
     if (field === 'markdown') fields.markdown = toMarkdown(scope, { webpage, footnotes, apart });
     else if (field === 'html')
       fields.html = apart ? scope.map((node) => serialize([node])).join('\n') : serialize(scope);
     else if (field === 'links') fields.links = listLinks(scope);
-    else if (field === 'images') fields.images = listImages(scope);
+    else if (field === 'images') fields.images = pictures?.list(scope) ?? listImages(scope);
     else field satisfies FilledElsewhere | 'rawHtml';
   }
-  return { fields, metadata, warnings };
+  if (pictures && fields.rawHtml !== undefined && fields.rawHtml !== null && document.rawHtml === undefined)
+    fields.rawHtml = pictures.inText(fields.rawHtml, 'src="', '"', 'known');
+  return { fields, metadata, warnings: [...warnings, ...(pictures?.warnings() ?? [])] };
+}
+
+/** The `src` of all images, which no picture may have as its file name. */
+function imageSources(nodes: readonly ChildNode[]): Set<string> {
+  const found = new Set<string>();
+  walk(nodes, (node) => {
+    if (isElement(node) && node.attribs.src !== undefined) found.add(node.attribs.src.trim());
+    return true;
+  });
+  return found;
 }
 
 /** Cleans the tree and selects a part of it: includeTags, else the main content or the body, each without excludeTags. */

@@ -59,16 +59,17 @@ export class ZipContainer {
 
   /**
    * The inflated bytes of one entry.
+   * @param most the largest number of bytes to inflate
    * @throws ParseError DOCUMENT_CORRUPT if it is missing or damaged, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_COMPLEX above a limit
    */
-  read(name: string): Uint8Array {
+  read(name: string, most: number = DOCUMENT_LIMITS.zipEntryBytes): Uint8Array {
     const entry = this.#find(name);
     if (!entry) throw corrupt('a part that it needs is missing');
     if (entry.encrypted)
       throw new ParseError('DOCUMENT_ENCRYPTED', 'The document is encrypted: remove its password and send it again');
     const stored = this.#storedBytes(entry);
     const limit = Math.min(
-      DOCUMENT_LIMITS.zipEntryBytes,
+      most,
       DOCUMENT_LIMITS.zipTotalBytes - (entry.counted ? 0 : this.#inflated),
       Math.max(DOCUMENT_LIMITS.zipRatioFloorBytes, stored.length * DOCUMENT_LIMITS.zipRatio),
     );

@@ -16,6 +16,7 @@ import { cases as openWebui } from './open-webui.cases.ts';
 import { cases as effects } from './option-effects.cases.ts';
 import { cases as options } from './options.cases.ts';
 import { cases as parsers } from './parsers.cases.ts';
+import { cases as pictures } from './pictures.cases.ts';
 import { cases as plans } from './plans.cases.ts';
 import { cases as redact } from './redact.cases.ts';
 import { cases as request } from './request.cases.ts';
@@ -41,6 +42,7 @@ const CASES: readonly ContractCase[] = [
   ...response,
   ...markdown,
   ...kinds,
+  ...pictures,
   ...metadata,
   ...running,
   ...openWebui,

@@ -3,7 +3,7 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { escapeHtml } from '#shared/document/escape-html.ts';
 import { attribute, childElement, childElements, parseXml, textContent, type XmlElement } from '#shared/readers/xml.ts';
 import type { ZipContainer } from '#shared/readers/zip.ts';
-import { type PictureOptions, pictureUri } from '../drawing.ts';
+import { type PictureOptions, pictureUri, showsAll } from '../drawing.ts';
 import { type Cell, Flow, unwrapParagraph, writeTable } from '../flow.ts';
 import { InlineText, linkTarget, type RunFormat } from '../inline.ts';
 import { resolvePart } from '../opc.ts';
@@ -241,9 +241,9 @@ export class OdfContent {
     const href = attribute(image, 'href') ?? '';
     const part = resolvePart('', href);
     let src: string | undefined;
-    if (this.#zip.has(part)) src = pictureUri(part, () => this.#zip.read(part), this.#pictures);
+    if (this.#zip.has(part)) src = pictureUri(this.#zip, part, this.#pictures);
     else if (/^https?:/i.test(href)) src = linkTarget(href);
-    if (src === undefined || (alt === '' && src.startsWith('data:') && !this.#pictures.embed)) return '';
+    if (src === undefined || (alt === '' && src.startsWith('data:') && !showsAll(this.#pictures))) return '';
     return `<img src="${escapeHtml(src)}" alt="${escapeHtml(alt.replace(/\s+/g, ' '))}">`;
   }
 
@@ -260,6 +260,16 @@ export class OdfContent {
   #formula(frame: XmlElement): string {
     const root = this.#objectRoot(frame);
     return root?.local === 'math' ? mathMl(root) : '';
+  }
+
+  /** The pictures that are anchored to a cell of a sheet. They are read only if the response contains them. */
+  cellPictures(cell: XmlElement): string {
+    if (!this.#pictures.collection) return '';
+    return childElements(cell, 'frame')
+      .map((frame) => this.#picture(frame))
+      .filter((html) => html !== '')
+      .map((html) => `<p>${html}</p>`)
+      .join('\n');
   }
 
   /** Writes the content of a frame or shape: a text box, a table, a picture, an object, or the text of the shape. */

@@ -3,6 +3,7 @@ import { ParseError } from '#shared/contract/errors.ts';
 import type { DocumentMetadata, RenderOptions } from '#shared/contract/jobs.ts';
 import { attribute, childElement, childElements, parseXml, type XmlElement } from '#shared/readers/xml.ts';
 import type { ZipContainer } from '#shared/readers/zip.ts';
+import type { PictureOptions } from '../drawing.ts';
 import { EMPTY_ELEMENT } from '../empty-element.ts';
 import { readProperties } from '../properties.ts';
 import { writeSheets } from '../sheet/write.ts';
@@ -18,12 +19,12 @@ interface OdfDocument {
 }
 
 /** @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX */
-export function readOdf(zip: ZipContainer, options: RenderOptions): OdfDocument {
+export function readOdf(zip: ZipContainer, options: RenderOptions, pictures: PictureOptions): OdfDocument {
   const tree = (part: string) => (zip.has(part) ? parseXml(zip.text(part)) : undefined);
   const root = tree('content.xml');
   const stylesRoot = tree('styles.xml');
   const styles = new OdfStyles([stylesRoot, root]);
-  const content = new OdfContent(zip, styles, { embed: !options.removeBase64Images });
+  const content = new OdfContent(zip, styles, pictures);
   const meta = tree('meta.xml');
   const metadata = readProperties(childElement(meta, 'meta'));
   const body = childElements(childElement(root, 'body') ?? EMPTY_ELEMENT)[0];

@@ -41,11 +41,15 @@ function shownText(element: XmlElement): string {
 class SheetReader {
   readonly rows: SheetRow[] = [];
   readonly merges: MergedRange[] = [];
+  /** The markup of the pictures that are anchored to cells. */
+  readonly pictures: string[] = [];
   readonly #budget: CellBudget;
+  readonly #content: OdfContent;
   #row = 0;
 
-  constructor(budget: CellBudget) {
+  constructor(budget: CellBudget, content: OdfContent) {
     this.#budget = budget;
+    this.#content = content;
   }
 
   read(element: XmlElement): void {
@@ -62,6 +66,8 @@ class SheetReader {
       if (cell.local !== 'table-cell' && cell.local !== 'covered-table-cell') continue;
       const count = Math.min(repeats(cell, 'number-columns-repeated'), MAX_COLUMNS - column);
       const text = cell.local === 'table-cell' ? cellText(cell) : '';
+      const pictures = this.#content.cellPictures(cell);
+      if (pictures !== '') this.pictures.push(pictures);
       if (text.trim() !== '') {
         this.#budget.spend(count);
         const link = descendants(cell, 'a')[0];
@@ -91,10 +97,10 @@ export function readSpreadsheet(spreadsheet: XmlElement, styles: OdfStyles, cont
   const sheets: Sheet[] = [];
   for (const table of childElements(spreadsheet, 'table')) {
     if (styles.style('table', attribute(table, 'style-name')).hidden) continue;
-    const reader = new SheetReader(budget);
+    const reader = new SheetReader(budget, content);
     reader.read(table);
     const shapes = childElement(table, 'shapes');
-    const drawings = shapes ? content.read(shapes) : '';
+    const drawings = [shapes ? content.read(shapes) : '', ...reader.pictures].filter((html) => html !== '').join('\n');
     sheets.push({ name: attribute(table, 'name') ?? '', rows: reader.rows, merges: reader.merges, drawings });
   }
   return sheets;

@@ -5,11 +5,12 @@ import {
   attribute,
   childElement,
   childElements,
+  descend,
   descendants,
   textContent,
   type XmlElement,
 } from '#shared/readers/xml.ts';
-import { alternativeText } from '../drawing.ts';
+import { alternativeText, type PictureOptions, pictureMarkup } from '../drawing.ts';
 import { EMPTY_ELEMENT } from '../empty-element.ts';
 import type { OpcPackage } from '../opc.ts';
 import { type Book, readCells } from './cells.ts';
@@ -40,7 +41,7 @@ function paragraphMarkup(element: XmlElement): string {
  * The text boxes, chart titles and picture descriptions over a sheet. The data of its charts is left out, because it is
  * in the cells.
  */
-function readDrawings(opc: OpcPackage, part: string): string {
+function readDrawings(opc: OpcPackage, part: string, pictures: PictureOptions): string {
   const tree = opc.tree(part);
   if (!tree) return '';
   const found: string[] = [];
@@ -53,7 +54,11 @@ function readDrawings(opc: OpcPackage, part: string): string {
     }
     for (const picture of descendants(anchor, 'pic')) {
       const alt = alternativeText(descendants(picture, 'cNvPr')[0]);
-      if (alt !== '') found.push(`<p><img src="data:image/png;base64," alt="${escapeHtml(alt)}"></p>`);
+      const blip = descend(picture, 'blipFill', 'blip');
+      const reference = { embed: attribute(blip, 'embed'), link: attribute(blip, 'link') };
+      const markup = pictures.collection ? pictureMarkup(opc, part, reference, alt, pictures) : '';
+      if (markup !== '') found.push(`<p>${markup}</p>`);
+      else if (alt !== '') found.push(`<p><img src="data:image/png;base64," alt="${escapeHtml(alt)}"></p>`);
     }
   }
   return found.filter((html) => html !== '').join('\n');
@@ -75,7 +80,7 @@ function applyLinks(
 }
 
 /** The visible sheets of a workbook in order. @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX */
-export function readWorkbook(opc: OpcPackage, part: string): Sheet[] {
+export function readWorkbook(opc: OpcPackage, part: string, pictures: PictureOptions): Sheet[] {
   const workbook = opc.tree(part);
   if (!workbook) throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: its workbook is missing');
   const date1904 = ['1', 'true', 'on'].includes(childElement(workbook, 'workbookPr')?.attributes.date1904 ?? '');
@@ -94,7 +99,8 @@ export function readWorkbook(opc: OpcPackage, part: string): Sheet[] {
     const { rows, merges, links, drawing } = readCells(book, opc.zip.text(relationship.target));
     applyLinks(rows, links, (id) => relationships.get(id)?.target);
     const drawingPart = drawing === undefined ? undefined : relationships.get(drawing)?.target;
-    sheets.push({ name, rows, merges, drawings: drawingPart === undefined ? '' : readDrawings(opc, drawingPart) });
+    const drawings = drawingPart === undefined ? '' : readDrawings(opc, drawingPart, pictures);
+    sheets.push({ name, rows, merges, drawings });
   }
   return sheets;
 }

@@ -9,6 +9,7 @@ import {
   graphicMarkup,
   type PictureOptions,
   pictureMarkup,
+  showsAll,
 } from '../drawing.ts';
 import { EMPTY_ELEMENT } from '../empty-element.ts';
 import { type Cell, Flow, unwrapParagraph, writeTable } from '../flow.ts';
@@ -140,6 +141,8 @@ function writeShape(context: SlideContext, { element, placeholder }: Shape, flow
       for (const shape of shapesOf(context, element)) writeShape(context, shape, flow);
       break;
     case 'sp': {
+      const filled = pictures.collection ? fillMarkup(context, element) : '';
+      if (filled !== '') flow.block(`<p>${filled}</p>`);
       const body = childElement(element, 'txBody');
       if (body) writeTextBody(opc, part, body, inheritedStyles(context, placeholder), flow);
       break;
@@ -147,7 +150,7 @@ function writeShape(context: SlideContext, { element, placeholder }: Shape, flow
     case 'pic': {
       const blip = descend(element, 'blipFill', 'blip');
       const alt = alternativeText(descend(element, 'nvPicPr', 'cNvPr'));
-      if (alt === '' && !pictures.embed) break;
+      if (alt === '' && !showsAll(pictures)) break;
       const reference = { embed: attribute(blip, 'embed'), link: attribute(blip, 'link') };
       const markup = pictureMarkup(opc, part, reference, alt, pictures);
       if (markup !== '') flow.block(`<p>${markup}</p>`);
@@ -166,11 +169,19 @@ function writeShape(context: SlideContext, { element, placeholder }: Shape, flow
   }
 }
 
-/** The picture of an embedded object, if it has a description. */
+/** The picture that fills a shape. */
+function fillMarkup({ opc, part, pictures }: SlideContext, element: XmlElement): string {
+  const blip = descend(element, 'spPr', 'blipFill', 'blip');
+  if (!blip) return '';
+  const alt = alternativeText(descend(element, 'nvSpPr', 'cNvPr'));
+  return pictureMarkup(opc, part, { embed: attribute(blip, 'embed'), link: attribute(blip, 'link') }, alt, pictures);
+}
+
+/** The picture of an embedded object, if it has a description or the response contains pictures. */
 function oleFallback({ opc, part, pictures }: SlideContext, data: XmlElement): string {
   for (const picture of descendants(data, 'pic')) {
     const alt = alternativeText(descend(picture, 'nvPicPr', 'cNvPr'));
-    if (alt === '') continue;
+    if (alt === '' && !pictures.collection) continue;
     const embed = attribute(descend(picture, 'blipFill', 'blip'), 'embed');
     const markup = pictureMarkup(opc, part, embed === undefined ? {} : { embed }, alt, pictures);
     if (markup !== '') return `<p>${markup}</p>`;
