@@ -15,6 +15,8 @@ FROM scratch AS source
 COPY package.json LICENSE /app/
 COPY shared /app/shared
 COPY services /app/services
+# The sample document of the page at `/`.
+COPY fixtures/pdf/sample.pdf /app/fixtures/pdf/sample.pdf
 
 # The base of every service. Sources are copied last, so that a source change does not rebuild the other layers.
 FROM ${BASE} AS system
@@ -33,7 +35,7 @@ LABEL org.opencontainers.image.vendor="Parsemesh" \
 USER 10001:10001
 EXPOSE 9090
 # Limits the semi-space of V8, which otherwise grows to 64 MiB. `npm run service` sets the same limit.
-ENTRYPOINT ["/usr/bin/tini", "--", "node", "--max-semi-space-size=8", "services/service.ts"]
+ENTRYPOINT ["/usr/bin/tini", "--", "node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=8", "services/service.ts"]
 
 FROM system AS ocr-system
 USER 0:0

@@ -38,6 +38,7 @@ const TOOLS = [
     ? [
         { installed: () => onPath('nats-server') || existsSync('/usr/sbin/nats-server'), packages: ['nats-server'], neededFor: 'the tests over NATS (otherwise skipped)' },
         { installed: () => !onLinux || onPath('strace'), packages: ['strace'], neededFor: 'the tests that trace system calls (otherwise skipped)' },
+        { installed: () => !onLinux || onPath('chromium'), packages: ['chromium'], neededFor: 'the browser tests (otherwise skipped)' },
       ]
     : []),
 ];

@@ -45,6 +45,8 @@ async function main(): Promise<void> {
     [
       '',
       `Parsemesh listens on ${gateway.url} (API reference: ${gateway.url}/docs).`,
+      // The page takes the key from the address and removes it there. A fragment is never sent to a server.
+      `Try it in a browser: ${gateway.url}/${key === undefined ? '' : `#key=${encodeURIComponent(key)}`}`,
       gateway.firstKey
         ? `New API key (it is shown only once): ${gateway.firstKey}`
         : `Hashes of the API keys are stored in ${config.keysFile}. To create another key: npm run keys -- create`,

@@ -51,7 +51,10 @@ test('replaces an X-Request-Id that is too long or has unsafe characters', async
 
 test('returns a JSON 404 for an unknown path with any method', async () => {
   for (const [method, path] of [
-    ['GET', '/'],
+    ['GET', '/page'],
+    ['GET', '/page/../gateway.ts'],
+    ['GET', '/page/%2e%2e/gateway.ts'],
+    ['GET', '/page/tsconfig.json'],
     ['POST', '/v2/scrape'],
     ['DELETE', '/v2/parse/x'],
     ['GET', '/V2/parse'],
@@ -117,6 +120,67 @@ test('serves probes, metrics and the API reference without a key', async () => {
     assert.ok(path?.startsWith('/docs/'), `${path} is on this server`);
     assert.equal((await send(gateway, { method: 'GET', path, key: null })).status, 200, path);
   }
+});
+
+test('serves the page and every file that it loads without a key, and no script or style that is inline', async () => {
+  const page = await send(gateway, { method: 'GET', path: '/', key: null });
+  assert.equal(page.status, 200);
+  assert.match(String(page.headers['content-type']), /^text\/html/);
+  const policy = String(page.headers['content-security-policy']);
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe-inline|'unsafe-eval'|https?:/);
+  assert.doesNotMatch(page.text, /<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/i);
+  const waiting = [...page.text.matchAll(/(?:src|href)="(\/page\/[^"]+)"/g)].map(([, path = '']) => path);
+  const loaded = new Set<string>();
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (loaded.has(path)) continue;
+    loaded.add(path);
+    const asset = await send(gateway, { method: 'GET', path, key: null });
+    assert.equal(asset.status, 200, path);
+    assert.equal(asset.headers['cache-control'], 'no-cache');
+    if (!path.endsWith('.ts')) continue;
+    assert.match(String(asset.headers['content-type']), /^text\/javascript/);
+    for (const [, specifier = ''] of asset.text.matchAll(/^import\b[^;]*?from '([./][^']+)'/gm))
+      waiting.push(new URL(specifier, `http://x${path}`).pathname);
+  }
+  assert.ok(loaded.has('/page/pdf-file.ts') && loaded.has('/page/packages/marked.js'), [...loaded].join(' '));
+});
+
+test('serves pdf.js at a path of its version, which browsers keep, with a policy of its own for the worker', async () => {
+  const settings = (await send(gateway, { method: 'GET', path: '/page/settings.json', key: null })).body as {
+    pdfjs: string;
+  };
+  assert.match(settings.pdfjs, /^\/page\/pdfjs-\d/);
+  for (const file of [
+    'build/pdf.min.mjs',
+    'cmaps/Adobe-Japan1-UCS2.bcmap',
+    'wasm/openjpeg.wasm',
+    'standard_fonts/FoxitSerif.pfb',
+  ])
+    assert.match(
+      String(
+        (await send(gateway, { method: 'HEAD', path: `${settings.pdfjs}/${file}`, key: null })).headers[
+          'cache-control'
+        ],
+      ),
+      /immutable/,
+      file,
+    );
+  // A worker has the policy of its own response, not that of the page.
+  const worker = await send(gateway, { method: 'HEAD', path: `${settings.pdfjs}/build/pdf.worker.min.mjs`, key: null });
+  assert.match(String(worker.headers['content-security-policy']), /connect-src 'self'/);
+});
+
+test('returns 304 for a file of the page that the client has, and the sample document', async () => {
+  const first = await send(gateway, { method: 'GET', path: '/page/sample.pdf', key: null });
+  assert.match(first.text, /^%PDF-/);
+  const again = await send(gateway, {
+    method: 'GET',
+    path: '/page/sample.pdf',
+    key: null,
+    headers: { 'if-none-match': String(first.headers.etag) },
+  });
+  assert.deepEqual([again.status, again.text], [304, '']);
 });
 
 test('returns a JSON 400 and closes the connection for invalid HTTP and for headers that are too large', async () => {

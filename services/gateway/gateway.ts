@@ -19,6 +19,7 @@ import { sendError } from './responses/error.ts';
 import { documentationHandlers } from './routes/documentation.ts';
 import { formatsHandler } from './routes/formats.ts';
 import { operationsHandlers } from './routes/operations.ts';
+import { pageHandlers } from './routes/page.ts';
 import { parseHandler } from './routes/parse.ts';
 import { processHandler } from './routes/process.ts';
 import { recordRequest } from './telemetry.ts';
@@ -128,6 +129,7 @@ function apiRoutes(
   };
   for (const [path, handler] of Object.entries(documentationHandlers(productVersion())))
     routes[path] = { label: path === '/openapi.json' ? path : '/docs', method: 'GET', handler };
+  for (const [path, handler] of Object.entries(pageHandlers())) routes[path] = { label: '/', method: 'GET', handler };
   return routes;
 }
 

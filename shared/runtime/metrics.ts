@@ -14,10 +14,11 @@ const DURATION_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const codes = Object.keys(ERROR_CODES);
 /** The `queue` label. An isolated process chooses the queue that it calls, so an unknown name becomes `other`. */
 export const queueLabel = (queue: string): string => knownLabel([...QUEUE_NAMES, 'other'], queue, 'other');
-const statuses = new Set([200, 499, ...Object.values(ERROR_CODES).map(({ status }) => status)]);
+const statuses = new Set([200, 304, 499, ...Object.values(ERROR_CODES).map(({ status }) => status)]);
 
-/** Values of the `route` label; `/docs` includes all files that its page loads. */
+/** Values of the `route` label; `/` and `/docs` include all files that their pages load. */
 const ROUTES = [
+  '/',
   '/v2/parse',
   '/v2/parse/formats',
   '/process',
