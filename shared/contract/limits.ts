@@ -67,8 +67,10 @@ export const REQUEST_LIMITS = {
   optionsDepth: 64,
   /** Entries of `details` in the error for invalid options. Further issues are left out. */
   errorIssues: 100,
-  /** UTF-16 code units of a sent value or name that an error message repeats. The rest is cut off. */
+  /** UTF-16 code units of a sent value or name that an error message or a warning repeats. The rest is cut off. */
   errorValueLength: 60,
+  /** Selectors that the warning for `includeTags` without a match names. */
+  warningSelectors: 5,
   /** UTF-16 code units of the word that the error for invalid JSON repeats. The rest is cut off. */
   errorTokenLength: 20,
   /** UTF-16 code units of an example or a correction in an error message. A longer one is left out. */

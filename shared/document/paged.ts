@@ -9,7 +9,7 @@ import { isElement, outermost, removeElements } from './dom.ts';
 import { type Footnotes, findFootnotes } from './footnotes.ts';
 import { toMarkdown } from './markdown.ts';
 import { PictureNames } from './pictures.ts';
-import { selectAll, selectorEngine } from './selectors.ts';
+import { noMatchWarning, selectAll, selectorEngine } from './selectors.ts';
 import { serialize } from './serialize.ts';
 import { parseHtml } from './tree.ts';
 
@@ -20,6 +20,8 @@ interface RenderedBlock {
   /** Empty if no requested field needs them. */
   nodes: ChildNode[];
   content: string;
+  /** The options select some of the block. */
+  matched: boolean;
   /** The block is part of `markdown`, `pages`, `html`, `links` and `images`. */
   shown: boolean;
 }
@@ -65,7 +67,10 @@ export function renderPaged(
       pageNumber: page.pageNumber,
       markdown: joinPage(shown(rendered[index])),
     }));
-  return { fields, metadata: document.metadata, warnings: [...document.warnings, ...(pictures?.warnings() ?? [])] };
+  const warnings = [...document.warnings, ...(pictures?.warnings() ?? [])];
+  const isEmpty = rendered.every((page) => page.every((one) => !one.matched));
+  if (options.includeTags.length > 0 && isEmpty) warnings.push(noMatchWarning(options.includeTags));
+  return { fields, metadata: document.metadata, warnings };
 }
 
 function shown(blocks: RenderedBlock[] | undefined): RenderedBlock[] {
@@ -109,6 +114,7 @@ function renderBlocks(
       return {
         block,
         nodes: keeps ? nodes : [],
+        matched: nodes.length > 0,
         content: toMarkdown(nodes, { webpage: false, footnotes }),
         shown: isShown(block, options),
       };

@@ -48,7 +48,22 @@ test('applies onlyMainContent, includeTags and excludeTags to every field', () =
   assert.equal(picked.html, '<a href="https://a.example/nav">Nav</a>\n<a href="https://a.example/1">one</a>');
   const nothing = render(webpage(PAGE), { includeTags: ['.absent'] });
   assert.equal(nothing.fields.markdown, '');
-  assert.equal(nothing.warnings.length, 1);
+  assert.match(nothing.warnings.join(), /^No element of the document matches includeTags \(`\.absent`\)/);
+});
+
+test('warns with the selectors, in bounded length, if includeTags match nothing in a page or in a paged document', () => {
+  const many = Array.from({ length: 200 }, (_, index) => `.${'x'.repeat(400)}${index}`);
+  for (const document of [webpage(PAGE), PAGED]) {
+    const nothing = render(document, { fields: ['markdown', 'html', 'links'], includeTags: ['string', '#absent'] });
+    assert.match(nothing.warnings.join(), /includeTags \(`string`, `#absent`\), so its content was left out/);
+    assert.equal(nothing.fields.markdown, '');
+    assert.deepEqual(nothing.fields.links, []);
+    const [warning = ''] = render(document, { includeTags: many }).warnings;
+    assert.match(warning, / and 195 more\)/);
+    assert.ok(warning.length < 600, `${warning.length} characters`);
+    assert.deepEqual(render(document, { includeTags: ['string', 'h1'] }).warnings, []);
+    assert.deepEqual(render(document, { excludeTags: ['body'] }).warnings, []);
+  }
 });
 
 test('returns the text of a page that contains nothing but furniture (navigation, sidebars)', () => {

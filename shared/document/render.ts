@@ -12,7 +12,7 @@ import { toMarkdown } from './markdown.ts';
 import { htmlMetadata } from './metadata.ts';
 import { renderPaged } from './paged.ts';
 import { PictureNames } from './pictures.ts';
-import { checkSelectors, selectAll, selectorEngine } from './selectors.ts';
+import { checkSelectors, noMatchWarning, selectAll, selectorEngine } from './selectors.ts';
 import { serialize } from './serialize.ts';
 import { type HtmlTree, parseHtml } from './tree.ts';
 
@@ -118,7 +118,7 @@ function selectScope(
     scope = outermost(included).flatMap((element): ChildNode[] =>
       element === tree.html || element === tree.body ? tree.body.children : element === tree.head ? [] : [element],
     );
-    if (scope.length === 0) warnings.push('includeTags matched nothing in this document');
+    if (scope.length === 0) warnings.push(noMatchWarning(options.includeTags));
   } else if (options.onlyMainContent) {
     const footnotes = findFootnotes(tree.body.children);
     scope = webpage ? webpageContent(tree, footnotes) : documentContent(tree, footnotes);

@@ -2,6 +2,7 @@
 import { type CheerioAPI, load } from 'cheerio/slim';
 import type { Document, Element } from 'domhandler';
 import { type FieldIssue, ParseError } from '../contract/errors.ts';
+import { REQUEST_LIMITS } from '../contract/limits.ts';
 import { isElement, walk } from './dom.ts';
 
 /** Whether a `.` or `#` has no identifier after it (Selectors 4, 6.6). The selector engine accepts this error. */
@@ -32,6 +33,16 @@ export function checkSelectors(tags: readonly string[], field: 'includeTags' | '
       `Bad Request: \`${issues[0]?.path}\`: ${issues[0]?.message}; use a tag name, .class, #id or another CSS selector`,
       { details: issues },
     );
+}
+
+/** The warning for includeTags that match no element, which leaves the response empty. */
+export function noMatchWarning(includeTags: readonly string[]): string {
+  const { errorValueLength, warningSelectors } = REQUEST_LIMITS;
+  const names = includeTags
+    .slice(0, warningSelectors)
+    .map((tag) => `\`${tag.length > errorValueLength ? `${tag.slice(0, errorValueLength)}...` : tag}\``);
+  const more = includeTags.length - names.length;
+  return `No element of the document matches includeTags (${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}), so its content was left out. Use other CSS selectors, or remove includeTags.`;
 }
 
 /** The selector engine of a document. */

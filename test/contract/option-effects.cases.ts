@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+
 import {
   type ContractCase,
   expectError,
@@ -10,6 +11,7 @@ import {
   htmlPage,
   SMALL_CSV,
 } from './contract-case.ts';
+import { THREE_PAGE_PDF } from './pdf-documents.ts';
 
 const nested = (depth: number): unknown => (depth === 0 ? 'x' : [nested(depth - 1)]);
 const CHROME =
@@ -79,6 +81,17 @@ export const cases: ContractCase[] = [
         options: { includeTags: ['#inner'] },
       });
       assert.equal(markdown.trim(), 'Inner words');
+    },
+  },
+  {
+    name: '`includeTags` that match nothing return empty Markdown and a `warning` with the selectors (html, csv, pdf)',
+    run: async (product) => {
+      const options = { includeTags: ['string', '.absent'] };
+      for (const file of [htmlPage('<p>words</p>'), SMALL_CSV, { file: await THREE_PAGE_PDF, fileName: 'a.pdf' }]) {
+        const data = await expectSuccess(product, { ...file, options });
+        assert.equal(data.markdown, '', file.fileName);
+        assert.match(data.warning ?? '', /No element .* matches includeTags \(`string`, `\.absent`\)/, file.fileName);
+      }
     },
   },
   {
