@@ -212,7 +212,7 @@ async function convert(
 
 function costOf({ format, options }: Upload, { report }: ParsedRecord): number {
   const { numPages } = report.metadata;
-  const pdfPages = format.service === 'pdf' && typeof numPages === 'number' ? numPages : undefined;
+  const pdfPages = format.container === 'pdf' && typeof numPages === 'number' ? numPages : undefined;
   return parseCost({ pdfPages, json: options.json !== undefined });
 }
 

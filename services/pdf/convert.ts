@@ -1,4 +1,5 @@
-// The PDF converter: pages in bounded batches, from the text layer or OCR, through one layout, to typed blocks.
+// The converter of PDF and image files: pages in bounded batches, from the text layer or OCR, through one layout, to typed blocks.
+import { formatByExtension } from '#shared/contract/formats.ts';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { ConvertedDocument, PagedPage, SourceFile } from '#shared/document/document.ts';
@@ -12,6 +13,7 @@ import { makeUpright, type UprightPage } from './layout/upright.ts';
 import { readMetadata } from './metadata.ts';
 import { PageReader, type PageRun, type ReadPage } from './page-reader.ts';
 import { PageProgress } from './progress.ts';
+import { openImageSource } from './source/image/image-source.ts';
 import { openPageSource } from './source/open-page-source.ts';
 import { EngineCrashError, type PageSource } from './source/page-source.ts';
 import { openWithPdfjs } from './source/pdfjs-source.ts';
@@ -21,7 +23,7 @@ import { HeadMemory } from './tables/head-memory.ts';
 const BATCH_PAGES = 16;
 
 /**
- * Converts a PDF to blocks on pages.
+ * Converts a PDF or an image file to blocks on pages.
  * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX, or what the OCR service answered where no page could be read.
  */
 export async function convertPdf(
@@ -29,7 +31,8 @@ export async function convertPdf(
   options: RenderOptions,
   context: JobContext,
 ): Promise<ConvertedDocument> {
-  const source = await openPageSource(file.bytes, options.pdf.password);
+  const isImage = formatByExtension(file.extension)?.container === 'image';
+  const source = isImage ? await openImageSource(file.bytes) : await openPageSource(file.bytes, options.pdf.password);
   try {
     return await convertSource(source, options, context);
   } catch (error) {
@@ -93,7 +96,7 @@ async function convertSource(
     html: '',
     pages,
     metadata: readMetadata(source.info, title, numPages, totalPages),
-    warnings: reader.warnings(),
+    warnings: [...(source.warnings ?? []), ...reader.warnings()],
   };
 }
 

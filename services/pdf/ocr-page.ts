@@ -19,9 +19,11 @@ const SAME_SIZE = 0.18;
 interface RecognizedPage {
   content: PageContent;
   confidence: number;
-  /** The rendered image, in its final rotation, px. */
+  /** The rendered image, in its final rotation, px; of an image file, its own pixels. */
   width: number;
   height: number;
+  /** A part of the image could not be decoded. */
+  damaged: boolean;
 }
 
 /**
@@ -50,13 +52,20 @@ export async function recognizePage(
   context: JobContext,
   started: () => void,
 ): Promise<RecognizedPage> {
-  const { dpi, answer } = sendImage(await source.renderGrey(page.index, ocrResolution(page)), page, context, started);
+  const { dpi, damaged, answer } = sendImage(
+    await source.renderGrey(page.index, ocrResolution(page)),
+    page,
+    context,
+    started,
+  );
   const { reply } = await answer;
+  const own = page.pixels && reply.rotation % 180 !== 0 ? swapSides(page.pixels) : page.pixels;
   return {
     content: ocrContent(page, reply, dpi),
     confidence: reply.confidence,
-    width: reply.width,
-    height: reply.height,
+    width: own?.width ?? reply.width,
+    height: own?.height ?? reply.height,
+    damaged,
   };
 }
 
@@ -71,7 +80,7 @@ export function sendImage(
   started: () => void,
   rotation?: OcrPage['rotation'],
 ) {
-  const { width, height, dpi } = image;
+  const { width, height, dpi, damaged = false } = image;
   const job: OcrJob = {
     kind: 'ocr',
     requestId: context.requestId,
@@ -82,8 +91,10 @@ export function sendImage(
     languages: [],
     ...(rotation === undefined ? {} : { rotation }),
   };
-  return { dpi, answer: context.call<OcrPage>('ocr', job, image.pixels, started) };
+  return { dpi, damaged, answer: context.call<OcrPage>('ocr', job, image.pixels, started) };
 }
+
+const swapSides = ({ width, height }: { width: number; height: number }) => ({ width: height, height: width });
 
 /** The page model of recognized words. */
 export function ocrContent(page: PageContent, ocr: OcrPage, dpi: number): PageContent {

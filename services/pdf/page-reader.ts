@@ -19,6 +19,7 @@ const BREATH = 8;
 /** Warnings that are told one by one; the rest are counted. */
 const MAX_WARNINGS = 20;
 const NO_TEXT = 'holds no text';
+const DAMAGED = 'is damaged and could not be read';
 const HARD_TO_READ = 'was hard to read by OCR: its text may be wrong in places';
 const FAST_WARNINGS: Partial<Record<TextVerdict, string>> = {
   empty: NO_TEXT,
@@ -93,8 +94,8 @@ export class PageReader {
         content: dropHiddenText(content),
         source: 'native_text',
         status: 'ok',
-        renderWidth: null,
-        renderHeight: null,
+        renderWidth: content.pixels?.width ?? null,
+        renderHeight: content.pixels?.height ?? null,
       };
       pages.push(page);
       const reading = await this.#choose(content);
@@ -129,7 +130,7 @@ export class PageReader {
       return await this.#source.readPage(index);
     } catch (error) {
       if (!(error instanceof PageUnreadableError)) throw error;
-      this.#warn(index, 'is damaged and could not be read');
+      this.#warn(index, DAMAGED);
       this.#failed++;
       return undefined;
     }
@@ -169,6 +170,10 @@ export class PageReader {
       const recognized = await recognizePage(this.#source, content, this.#context, started);
       page.renderWidth = recognized.width;
       page.renderHeight = recognized.height;
+      if (recognized.damaged) {
+        page.status = 'partial';
+        this.#warn(content.index, 'is damaged: only a part of it could be read');
+      }
       const { words } = recognized.content;
       // A picture without words in it, on a page that has some text: the text stays.
       if (words.length === 0 && native.words.length > 0 && judgeText(content) !== 'broken') return;
@@ -181,6 +186,13 @@ export class PageReader {
       }
     } catch (error) {
       if (error instanceof EngineCrashError || this.#isOver(error)) throw error;
+      if (error instanceof PageUnreadableError && reading.from === 'ocr') {
+        page.status = 'failed';
+        this.#warn(content.index, DAMAGED);
+        this.#failed++;
+        this.#read--;
+        return;
+      }
       this.#ocrError ??= error;
       if (reading.from === 'figures') {
         page.status = 'partial';
@@ -210,7 +222,7 @@ export class PageReader {
     if (this.#failed > 0 && this.#read === 0)
       throw new ParseError(
         'DOCUMENT_CORRUPT',
-        'No page of the PDF can be read: open it in a viewer and save or print it to a new PDF, then send that',
+        'No page of the file can be read: open it in a viewer and save or print it to a new PDF, then send that',
       );
   }
 

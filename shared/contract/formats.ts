@@ -2,10 +2,10 @@
 import type { ConverterName } from './services.ts';
 
 /**
- * The kind of file that a format is stored in. `zip`, `ole` (compound file binary), `rtf` and `pdf` start with magic bytes; `markup` and
- * `text` are detected by their content.
+ * The kind of file that a format is stored in. `zip`, `ole` (compound file binary), `rtf`, `pdf` and `image` start with magic bytes; `markup`
+ * and `text` are detected by their content.
  */
-export type Container = 'pdf' | 'zip' | 'ole' | 'rtf' | 'markup' | 'text';
+export type Container = 'pdf' | 'zip' | 'ole' | 'rtf' | 'image' | 'markup' | 'text';
 
 export interface FormatRow {
   /** Lower case, with the dot. */
@@ -179,6 +179,35 @@ export const FORMATS = [
     kind: 'document',
     label: 'EPUB',
   },
+  { extension: '.png', mimeTypes: ['image/png'], container: 'image', service: 'pdf', kind: 'image', label: 'PNG' },
+  {
+    extension: '.jpg',
+    mimeTypes: ['image/jpeg', 'image/jpg'],
+    container: 'image',
+    service: 'pdf',
+    kind: 'image',
+    label: 'JPEG',
+  },
+  {
+    extension: '.jpeg',
+    mimeTypes: ['image/jpeg', 'image/jpg'],
+    container: 'image',
+    service: 'pdf',
+    kind: 'image',
+    label: 'JPEG',
+  },
+  { extension: '.tiff', mimeTypes: ['image/tiff'], container: 'image', service: 'pdf', kind: 'image', label: 'TIFF' },
+  { extension: '.tif', mimeTypes: ['image/tiff'], container: 'image', service: 'pdf', kind: 'image', label: 'TIFF' },
+  { extension: '.webp', mimeTypes: ['image/webp'], container: 'image', service: 'pdf', kind: 'image', label: 'WebP' },
+  {
+    extension: '.bmp',
+    mimeTypes: ['image/bmp', 'image/x-ms-bmp', 'image/x-bmp'],
+    container: 'image',
+    service: 'pdf',
+    kind: 'image',
+    label: 'BMP',
+  },
+  { extension: '.gif', mimeTypes: ['image/gif'], container: 'image', service: 'pdf', kind: 'image', label: 'GIF' },
   {
     extension: '.csv',
     mimeTypes: ['text/csv', 'application/csv'],

@@ -131,6 +131,12 @@ export const DOCUMENT_LIMITS = {
   pdfMetadataLength: 4_000,
   /** Pixels of one image in a PDF. The second engine (PDF.js) does not paint a larger one. */
   pdfImagePixels: 64_000_000,
+  /** Bytes of one decoded image of an image file: pixels × channels × bytes of a sample. A progressive JPEG counts twice. */
+  imageBytes: 512 * MiB,
+  /** Images of one TIFF file, including smaller copies and masks, which are not pages. */
+  tiffDirectories: 20_000,
+  /** Bytes of the XMP metadata of an image. Larger metadata is ignored. */
+  imageXmpBytes: MiB,
   /** Pixels of a page that is rendered for OCR. This is letter size at 350 dpi; more pixels do not improve the result. */
   ocrPagePixels: 12_000_000,
   /** Pixels of a rendered page. A larger page is rendered at a lower resolution. */

@@ -17,11 +17,30 @@ const HTML = latin('<!-- saved --><!DOCTYPE html>\n<html><p>x');
 const TEXT = latin('a,b\n1,2\n');
 const PNG = latin('\x89PNG\r\n\x1a\n\0\0');
 
+const IMAGES: Readonly<Record<string, Buffer>> = {
+  PNG,
+  JPEG: latin('\xff\xd8\xff\xe0\0\x10JFIF'),
+  TIFF: latin('II*\0\x08\0\0\0'),
+  WebP: latin('RIFF\x24\0\0\0WEBPVP8 '),
+  BMP: latin('BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0'),
+  GIF: latin('GIF89a'),
+};
+const WAV = latin('RIFF\x24\0\0\0WAVEfmt ');
+const SVG = latin('<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>');
+
 const OWN = { pdf: PDF, zip: OOXML, ole: OLE, rtf: RTF, markup: HTML, text: TEXT } as const;
 
 for (const row of FORMATS)
   test(`detects ${row.extension} by its name and content`, () => {
-    const head = row.extension === '.epub' ? EPUB : row.extension === '.odt' ? ODT : OWN[row.container];
+    const head =
+      row.extension === '.epub'
+        ? EPUB
+        : row.extension === '.odt'
+          ? ODT
+          : row.container === 'image'
+            ? IMAGES[row.label]
+            : OWN[row.container];
+    assert.ok(head);
     assert.deepEqual(detectFormat({ head, fileName: `a${row.extension.toUpperCase()}` }), {
       extension: row.extension,
       container: row.container,
@@ -62,6 +81,14 @@ const detections: [fileName: string, content: string, head: Buffer, extension: s
   ['a.txt', 'PDF content', PDF, '.pdf', 'pdf'],
   ['a.pdf', 'a PDF header after 1,000 characters', latin(`${'x'.repeat(1000)}\n%PDF-1.4`), '.pdf', 'pdf'],
   ['a.pdf', 'a PDF header after null bytes', latin('\0\0\n%PDF-1.4'), '.pdf', 'pdf'],
+  ['a.jpg', 'a PNG image', PNG, '.png', 'image'],
+  ['a.jpg', 'a BigTIFF image', latin('MM\0+\0\x08\0\0'), '.tiff', 'image'],
+  ['a.pdf', 'a PNG image', PNG, '.png', 'image'],
+  ['a.docx', 'a PNG image', PNG, '.png', 'image'],
+  ['a.html', 'a PNG image', PNG, '.png', 'image'],
+  ['a.png', 'PDF content', PDF, '.pdf', 'pdf'],
+  ['a.png', 'HTML content', HTML, '.html', 'markup'],
+  ['a.csv', 'values that start with BM', latin('BMW,1\nAudi,2\nand more rows\n'), '.csv', 'text'],
   ['a.xls', 'tab-separated text', latin('Navn\tSum\r\nOslo\t3\r\n'), '.csv', 'text'],
   [
     'a.xls',
@@ -84,15 +111,16 @@ test('detects the format by the content type if the name has no extension', () =
 });
 
 const refusals: [fileName: string, content: string, head: Buffer, message: RegExp][] = [
-  ['a.pdf', 'a PNG image', PNG, /declared as PDF .* content is a PNG image/],
+  ['a.png', 'an SVG image', SVG, /declared as PNG .* content is plain text/],
+  ['a.webp', 'a sound', WAV, /content is a RIFF media file/],
   ['a.docx', 'no content', Buffer.alloc(0), /content is empty/],
   ['a.xls', 'comma-separated text', TEXT, /content is plain text/],
   ['a.docx', 'plain text', TEXT, /declared as Word .* content is plain text/],
   ['a.pdf', 'a ZIP archive', zip('notes.txt'), /content is a ZIP archive/],
   ['a.csv', 'binary data', latin('\0\x01\x02\x03binary\0\0'), /unknown binary data/],
-  ['a.html', 'a PNG image', PNG, /a PNG image/],
   ['a.tex', 'plain text', TEXT, /`\.tex` files are not supported/],
   ['a.txt', 'binary data', latin('\0\x01\x02\x03binary\0\0'), /declared as Plain text .* unknown binary data/],
+  ['a.svg', 'an SVG image', SVG, /`\.svg` files are not supported/],
   ['a', 'plain text', TEXT, /no extension/],
   ['../..', 'plain text', TEXT, /no extension/],
 ];

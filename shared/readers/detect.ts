@@ -36,11 +36,6 @@ interface SniffedContent {
 
 /** Unsupported files by their first bytes, for error messages. */
 const FOREIGN: readonly (readonly [magic: number[], label: string])[] = [
-  [[0x89, 0x50, 0x4e, 0x47], 'a PNG image'],
-  [[0xff, 0xd8, 0xff], 'a JPEG image'],
-  [[0x47, 0x49, 0x46, 0x38], 'a GIF image'],
-  [[0x49, 0x49, 0x2a, 0x00], 'a TIFF image'],
-  [[0x4d, 0x4d, 0x00, 0x2a], 'a TIFF image'],
   [[0x52, 0x49, 0x46, 0x46], 'a RIFF media file'],
   [[0x1f, 0x8b], 'a gzip archive'],
   [[0x42, 0x5a, 0x68, 0x39], 'a bzip2 archive'],
@@ -56,6 +51,18 @@ const FOREIGN: readonly (readonly [magic: number[], label: string])[] = [
   [[0x4f, 0x67, 0x67, 0x53], 'an Ogg media file'],
 ];
 
+/** Image formats by their first bytes. TIFF: both byte orders, with offsets of 4 and of 8 bytes (BigTIFF). */
+const IMAGES: readonly (readonly [magic: number[], extension: string])[] = [
+  [[0x89, 0x50, 0x4e, 0x47], '.png'],
+  [[0xff, 0xd8, 0xff], '.jpg'],
+  [[0x47, 0x49, 0x46, 0x38], '.gif'],
+  [[0x49, 0x49, 0x2a, 0x00], '.tiff'],
+  [[0x4d, 0x4d, 0x00, 0x2a], '.tiff'],
+  [[0x49, 0x49, 0x2b, 0x00], '.tiff'],
+  [[0x4d, 0x4d, 0x00, 0x2b], '.tiff'],
+];
+/** Sizes of the headers of BMP files. The letters `BM` alone may also start a text. */
+const BMP_HEADERS: readonly number[] = [12, 16, 40, 52, 56, 64, 108, 124];
 const OLE_MAGIC = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 /** Excel 2 to 4 wrote records without a container. The first is a BOF record (BIFF). */
 const BARE_BIFF: readonly number[][] = [
@@ -139,6 +146,14 @@ function sniffText(head: Uint8Array): SniffedContent {
   return { kind: 'markup', extension: xhtml ? '.xhtml' : '.html', label: xhtml ? 'XHTML' : 'HTML' };
 }
 
+/** The extension of an image format, or undefined. */
+function sniffImage(head: Uint8Array): string | undefined {
+  for (const [magic, extension] of IMAGES) if (startsWith(head, magic)) return extension;
+  if (ascii(head, 0, 4) === 'RIFF' && ascii(head, 8, 12) === 'WEBP') return '.webp';
+  const headerSize = (head[14] ?? 0) | ((head[15] ?? 0) << 8) | ((head[16] ?? 0) << 16) | ((head[17] ?? 0) << 24);
+  return ascii(head, 0, 2) === 'BM' && BMP_HEADERS.includes(headerSize) ? '.bmp' : undefined;
+}
+
 /** The type of a file by its first bytes (up to 8192). Never throws. */
 function sniffContent(head: Uint8Array): SniffedContent {
   if (head.length === 0) return { kind: 'text', label: 'empty' };
@@ -149,6 +164,8 @@ function sniffContent(head: Uint8Array): SniffedContent {
   const opening = ascii(head, 0, PDF_HEADER_WITHIN).replace(/^(?:\xef\xbb\xbf)?[\s\0]*/, '');
   if (opening.startsWith('{\\rt')) return { kind: 'rtf', extension: '.rtf', label: 'Rich Text' };
   if (opening.startsWith('%PDF-')) return { kind: 'pdf', extension: '.pdf', label: 'PDF' };
+  const image = sniffImage(head);
+  if (image !== undefined) return { kind: 'image', extension: image, label: `a ${rowOf(image).label} image` };
   for (const [magic, label] of FOREIGN) if (startsWith(head, magic)) return { kind: 'foreign', label };
   if (ascii(head, 4, 8) === 'ftyp') return { kind: 'foreign', label: 'an MPEG-4 media file' };
   if (byteOrderMark(head) !== undefined || utf16ByNulls(head) !== undefined) return sniffText(head);
@@ -214,6 +231,11 @@ export function detectFormat(input: DetectInput): DetectedFormat {
       break;
     case 'ole':
       return detected(stated.service === 'office' ? stated : rowOf(content.extension ?? '.doc'), 'ole');
+    case 'image': {
+      const row = rowOf(content.extension ?? stated.extension);
+      // One format has two extensions (`.jpg` and `.jpeg`).
+      return detected(row.label === stated.label ? stated : row);
+    }
     case 'rtf':
     case 'pdf':
       return detected(rowOf(content.extension ?? stated.extension));

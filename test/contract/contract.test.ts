@@ -7,6 +7,7 @@ import type { ContractCase } from './contract-case.ts';
 import { cases as endpoints } from './endpoints.cases.ts';
 import { cases as errors } from './errors.cases.ts';
 import { cases as formats } from './formats.cases.ts';
+import { cases as images } from './images.cases.ts';
 import { cases as kinds } from './kinds.cases.ts';
 import { cases as limits } from './limits.cases.ts';
 import { cases as markdown } from './markdown.cases.ts';
@@ -38,6 +39,7 @@ const CASES: readonly ContractCase[] = [
   ...formats,
   ...parsers,
   ...blocks,
+  ...images,
   ...redact,
   ...response,
   ...markdown,

@@ -2,6 +2,7 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import type { Container } from '#shared/contract/formats.ts';
 import { BYTE_MUTATIONS, type Mutation } from './byte-mutations.ts';
+import { IMAGE_MUTATIONS } from './image-mutations.ts';
 import { MARKUP_MUTATIONS } from './markup-mutations.ts';
 import { BOUNDARY_NUMBERS, type Random } from './random.ts';
 import { ZIP_MUTATIONS } from './zip-mutations.ts';
@@ -178,6 +179,7 @@ const ENCODED_MARKUP_MUTATIONS = MARKUP_MUTATIONS.map(
 /** The mutations of each container format. Compound files (OLE) have numbers at fixed offsets, so byte mutations suffice. */
 export const FORMAT_MUTATIONS: Readonly<Record<Container, readonly Mutation[]>> = {
   pdf: PDF_MUTATIONS,
+  image: IMAGE_MUTATIONS,
   zip: ZIP_MUTATIONS,
   rtf: RTF_MUTATIONS,
   markup: ENCODED_MARKUP_MUTATIONS,

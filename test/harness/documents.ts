@@ -1,6 +1,8 @@
 // Small documents with the same text in each format, so that one test can run for all formats.
+
 import { readFile } from 'node:fs/promises';
 import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
+import { encodeImage, printedPage } from './documents/images.ts';
 import { type Content, docx, escapeXml, pptx, xlsb, xlsx } from './documents/ooxml.ts';
 import { epub, odp, ods, odt } from './documents/opendocument.ts';
 import { pdf } from './documents/pdf.ts';
@@ -125,6 +127,15 @@ async function make(extension: Extension, content: Content): Promise<Uint8Array 
       return epub(content, bodyHtml(content));
     case '.pdf':
       return pdf([{ title: content.title, lines: content.paragraphs, table: content.table }]);
+    case '.png':
+    case '.jpg':
+    case '.jpeg':
+    case '.tif':
+    case '.tiff':
+    case '.webp':
+    case '.bmp':
+    case '.gif':
+      return encodeImage(extension, await printedPage(content));
     default:
       return committed(extension);
   }

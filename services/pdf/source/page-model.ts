@@ -92,6 +92,8 @@ export interface PageContent {
   drawings?: DescribedDrawing[];
   /** Degrees clockwise by which the displayed page slopes; everything here is in the straightened frame. */
   skew?: number;
+  /** The size of the page in pixels, where it is an image file. */
+  pixels?: { width: number; height: number };
   /** Painted objects of any kind, text included: 0 for an empty page. */
   objects: number;
   /** Pieces of all drawn paths, where the engine counts them: the outlines of a letter have some twenty. */
@@ -136,4 +138,6 @@ export interface GreyImage {
   height: number;
   dpi: number;
   pixels: Uint8Array;
+  /** A part could not be decoded, and is white. */
+  damaged?: boolean;
 }

@@ -2,9 +2,11 @@
 import type { Bookmark, DocumentInfo, GreyImage, PageContent } from './page-model.ts';
 
 export interface PageSource {
-  readonly engine: 'pdfium' | 'pdfjs';
+  readonly engine: 'pdfium' | 'pdfjs' | 'image';
   readonly pageCount: number;
   readonly info: DocumentInfo;
+  /** What of the whole file was left out, for the caller. */
+  readonly warnings?: readonly string[];
   /** In document order, bounded; empty where there are none. */
   outline(): Promise<Bookmark[]>;
   /** @throws PageUnreadableError where only this page is broken, EngineCrashError where the engine is gone. */
