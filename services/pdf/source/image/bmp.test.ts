@@ -34,7 +34,7 @@ function make({ headerSize = 40, width, height, bits, compression = 0, masks = [
     header.writeInt32LE(7874, 24);
     header.writeInt32LE(7874, 28);
     header.writeUInt32LE(palette.length, 32);
-    masks.forEach((mask, n) => header.writeUInt32LE(mask >>> 0, 40 + n * 4));
+    for (const [n, mask] of masks.entries()) header.writeUInt32LE(mask >>> 0, 40 + n * 4);
   }
   const colours = Buffer.from(palette.flatMap((colour) => (headerSize === 12 ? [...colour] : [...colour, 0])));
   const start = Buffer.alloc(14);
