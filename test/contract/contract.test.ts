@@ -24,6 +24,7 @@ import { cases as request } from './request.cases.ts';
 import { cases as response } from './response.cases.ts';
 import { cases as running } from './running.cases.ts';
 import { cases as sdk } from './sdk.cases.ts';
+import { cases as pythonSdk } from './sdk-python.cases.ts';
 
 // The slowest cases come first (a stalled upload waits 30 s), so that the others run in parallel with them.
 const CASES: readonly ContractCase[] = [
@@ -49,6 +50,7 @@ const CASES: readonly ContractCase[] = [
   ...running,
   ...openWebui,
   ...sdk,
+  ...pythonSdk,
 ];
 const only = process.env.CASES === undefined ? undefined : new RegExp(process.env.CASES, 'i');
 const chosen = CASES.filter((one) => only === undefined || only.test(one.name));

@@ -3,23 +3,9 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { BOUNDARY, errorBody, send, sendParts, successData } from '../harness/client.ts';
-import { pdf } from '../harness/documents.ts';
+import { pdf, pdfOfSize } from '../harness/documents.ts';
 import { type Product, residentMemory } from '../harness/product.ts';
 import { type ContractCase, expectError, expectServing, expectSuccess, pause, SMALL_CSV } from './contract-case.ts';
-
-/** A one-line PDF that is padded to exactly `size` bytes, so that its conversion is fast. */
-async function pdfOfSize(size: number): Promise<Buffer> {
-  const small = Buffer.from(await pdf([{ lines: ['Heavy but short.'] }]));
-  // The padding is a comment (ISO 32000-1, 7.2.3) before `startxref`, because readers search the end of the file for it.
-  const at = small.lastIndexOf('startxref');
-  return Buffer.concat([
-    small.subarray(0, at),
-    Buffer.from('%'),
-    Buffer.alloc(size - small.length - 2, 0x20),
-    Buffer.from('\n'),
-    small.subarray(at),
-  ]);
-}
 
 const head = (fileName: string) =>
   Buffer.from(

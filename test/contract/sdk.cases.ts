@@ -1,145 +1,177 @@
-// Checks that Firecrawl's public SDKs work when only their API URL is set.
+// Checks that npm `firecrawl`, the public SDK for JavaScript, works when only its API URL is set.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { Firecrawl } from 'firecrawl';
-import { CONTENT, pdf } from '../harness/documents.ts';
+import { Firecrawl, type ParseFormatString, type ParseOptions, type SdkError } from 'firecrawl';
+import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { CONTENT, html, pdf, pdfOfSize } from '../harness/documents.ts';
 import type { Product } from '../harness/product.ts';
-import { type ContractCase, SMALL_CSV } from './contract-case.ts';
+import { type ContractCase, pause, SMALL_CSV } from './contract-case.ts';
 
-const run = promisify(execFile);
-const PYTHON_SDK = 'firecrawl-py==4.53.0';
+const client = (product: Product, apiKey = product.key) => new Firecrawl({ apiKey, apiUrl: product.url });
 
-const client = (product: Product) => new Firecrawl({ apiKey: product.key, apiUrl: product.url });
+const CSV = { data: Buffer.from(SMALL_CSV.file), filename: 'boats.csv', contentType: 'text/csv' };
+const TIMEOUT = { timeout: REQUEST_LIMITS.timeoutMaxMs };
 
-/** Path of a Python with the SDK, in a virtual environment that is kept between runs. @throws Error if it cannot be installed */
-const pythonWithSdk = (() => {
-  let ready: Promise<string> | undefined;
-  return () => {
-    ready ??= (async () => {
-      const folder = fileURLToPath(
-        new URL(`../../node_modules/.cache/${PYTHON_SDK.replace('==', '-')}`, import.meta.url),
-      );
-      const python = join(folder, 'bin/python');
-      const finished = join(folder, 'lib/.installed');
-      try {
-        await access(finished);
-      } catch {
-        await mkdir(folder, { recursive: true });
-        await run('python3', ['-m', 'venv', folder], { timeout: 600_000 });
-        await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', PYTHON_SDK], {
-          timeout: 600_000,
-        });
-        await mkdir(finished);
-      }
-      return python;
-    })();
-    return ready;
-  };
-})();
+/** Asserts that the SDK rejects with this status and code. @returns the error */
+async function rejection(call: Promise<unknown>, status: number, code: string): Promise<SdkError> {
+  const error = await call.then(
+    () => assert.fail(`expected ${status}`),
+    (thrown: SdkError) => thrown,
+  );
+  assert.equal(error.status, status, error.message);
+  assert.equal(error.code, code, error.message);
+  return error;
+}
 
-const PYTHON_PROGRAM = `
-import json, sys
-from firecrawl import Firecrawl
-from firecrawl.v2.types import ParseOptions
-url, key, path = sys.argv[1:4]
-client = Firecrawl(api_key=key, api_url=url)
-plain = client.parse(open(path, "rb").read(), filename="boats.csv")
-tuned = client.parse(path, options=ParseOptions(formats=["markdown", "html"], only_main_content=True, timeout=300000))
-try:
-    client.parse(b"words", filename="notes.xyz")
-    refused = "no"
-except Exception as error:
-    refused = str(error)
-print(json.dumps({"plain": plain.markdown, "tuned": tuned.html, "refused": refused}))
-`;
+/** Every option that the types of the SDK offer for parse. The compiler reports an option that a newer SDK adds. */
+const EVERY_OPTION: Required<Omit<ParseOptions, 'profile'>> = {
+  ...TIMEOUT,
+  formats: ['markdown', { type: 'html' }, 'links', 'images', 'summary'],
+  headers: { 'Accept-Language': 'de' },
+  includeTags: ['main'],
+  excludeTags: ['table'],
+  onlyMainContent: false,
+  parsers: [
+    { type: 'pdf', mode: 'auto', maxPages: 2, pages: true, pageMarkdown: true, blocks: true, pageMarkers: true },
+    { type: 'image' },
+  ],
+  skipTlsVerification: false,
+  removeBase64Images: false,
+  fastMode: false,
+  useMock: '',
+  blockAds: false,
+  proxy: 'auto',
+  redactPII: { mode: 'fast', entities: ['EMAIL'], replaceStyle: 'mask' },
+  auditMetadata: { username: 'anna' },
+  integration: 'tests',
+  origin: 'tests',
+  domainTools: false,
+};
+
+type Supported = 'markdown' | 'html' | 'rawHtml' | 'links' | 'images' | 'summary' | 'json';
+/** The other formats of the SDK's types. The compiler reports a format that a newer SDK adds. */
+const UNSUPPORTED: Record<Exclude<ParseFormatString, Supported>, RegExp> = {
+  attributes: /`attributes`/,
+  product: /`product`/,
+  menu: /`menu`/,
+};
 
 export const cases: ContractCase[] = [
   {
     name: 'npm `firecrawl` parses a file with its default options',
     run: async (product) => {
-      const document = await client(product).parse({
-        data: Buffer.from(SMALL_CSV.file),
-        filename: 'boats.csv',
-        contentType: 'text/csv',
-      });
+      const document = await client(product).parse(CSV);
       assert.match(document.markdown ?? '', /seventeen herons/);
       assert.equal(document.metadata?.statusCode, 200);
+      assert.equal(document.metadata?.sourceURL, 'boats.csv');
     },
   },
   {
-    name: 'npm `firecrawl` sends formats, parsers, timeout and redaction',
+    name: 'npm `firecrawl` sends every option that its types offer',
     run: async (product) => {
-      const data = await pdf([{ title: CONTENT.title, lines: ['Write to anna@example.com.'] }]);
+      const data = html({ ...CONTENT, paragraphs: ['Write to anna@example.com.'] });
+      const document = await client(product).parse({ data, filename: 'page.html' }, EVERY_OPTION);
+      assert.match(document.markdown ?? '', /Write to \*+/);
+      assert.doesNotMatch(document.markdown ?? '', /Petrel/);
+      assert.ok(document.html && document.links && document.images && document.summary);
+    },
+  },
+  {
+    name: 'npm `firecrawl` returns typed pages and blocks of a PDF',
+    run: async (product) => {
+      const data = await pdf([{ title: CONTENT.title, lines: ['One.'] }, { lines: ['Two.'] }]);
       const document = await client(product).parse(
         { data, filename: 'report.pdf', contentType: 'application/pdf' },
-        {
-          formats: ['markdown', 'html', 'links'],
-          parsers: [{ type: 'pdf', mode: 'auto', pages: true, blocks: true }],
-          timeout: 300_000,
-          redactPII: true,
-          onlyMainContent: true,
-        },
+        { ...TIMEOUT, parsers: [{ type: 'pdf', mode: 'auto', pages: true, blocks: true, pageMarkers: true }] },
       );
-      assert.match(document.markdown ?? '', /<EMAIL>/);
-      assert.ok(document.html && document.links);
-      assert.equal(document.pages?.[0]?.pageNumber, 1);
-      assert.ok((document.blocks?.[0]?.items.length ?? 0) > 0);
+      assert.match(document.markdown ?? '', /\n\n---\n\n<!-- page 2 -->\n\n/);
+      assert.deepEqual(
+        document.pages?.map(({ pageNumber }) => pageNumber),
+        [1, 2],
+      );
+      const [block] = document.blocks?.[0]?.items ?? [];
+      assert.ok(block?.markdownSpan && block.bbox);
+      assert.equal(document.markdown?.slice(...block.markdownSpan), block.content);
     },
   },
   {
-    name: 'npm `firecrawl` rejects with the status and message of a 400',
+    name: 'npm `firecrawl` sends each type of file data, and file names in any script',
     run: async (product) => {
-      await assert.rejects(
-        client(product).parse({ data: Buffer.from('words'), filename: 'notes.xyz' }),
-        (error: Error & { status?: number }) => {
-          assert.equal(error.status, 400);
-          assert.match(error.message, /\.pdf/);
-          return true;
-        },
-      );
+      const bytes = Buffer.from(SMALL_CSV.file);
+      for (const data of [
+        bytes,
+        new Uint8Array(bytes),
+        Uint8Array.from(bytes).buffer,
+        new Blob([bytes]),
+        SMALL_CSV.file,
+      ]) {
+        const document = await client(product).parse({ data, filename: 'Größe 文件 “tide”.csv' });
+        assert.match(document.markdown ?? '', /seventeen herons/);
+        assert.equal(document.metadata?.sourceURL, 'Größe 文件 “tide”.csv');
+      }
     },
   },
   {
-    name: 'npm `firecrawl` rejects with status 401 for a wrong key',
+    name: 'npm `firecrawl` sends a file of exactly 50 MiB, and rejects with 413 for one more byte',
     run: async (product) => {
-      const unauthorized = new Firecrawl({ apiKey: 'fc-not-a-key-000', apiUrl: product.url });
-      await assert.rejects(
-        unauthorized.parse({ data: Buffer.from('a'), filename: 'a.csv' }),
-        (error: Error & { status?: number }) => error.status === 401,
+      const data = await pdfOfSize(REQUEST_LIMITS.fileBytes);
+      const document = await client(product).parse({ data, filename: 'heavy.pdf' }, TIMEOUT);
+      assert.match(document.markdown ?? '', /Heavy but short/);
+      const larger = Buffer.concat([data, Buffer.from('\n')]);
+      const error = await rejection(
+        client(product).parse({ data: larger, filename: 'heavy.pdf' }, TIMEOUT),
+        413,
+        'PAYLOAD_TOO_LARGE',
       );
+      assert.match(error.message, /50 MiB/);
     },
   },
   {
-    name: `Python \`${PYTHON_SDK}\` parses with defaults and with options, and raises for a 400`,
-    run: async (product, context) => {
-      let python: string;
-      try {
-        python = await pythonWithSdk();
-      } catch (error) {
-        if (process.env.CI) throw error;
-        context.skip('the Python SDK could not be installed');
-        return;
+    name: 'npm `firecrawl` rejects with status, code, message and details of a 400',
+    run: async (product) => {
+      const unsupported = await rejection(
+        client(product).parse({ data: Buffer.from('MZ'), filename: 'setup.exe' }),
+        400,
+        'UNSUPPORTED_FILE_TYPE',
+      );
+      assert.match(unsupported.message, /\.pdf/);
+      const invalid = await rejection(client(product).parse(CSV, { timeout: 300_001 }), 400, 'BAD_REQUEST');
+      assert.match(JSON.stringify(invalid.details), /"path":"timeout"/);
+      const options = { profile: { name: 'x' } };
+      const profile = await rejection(client(product).parse(CSV, options), 400, 'PARSE_UNSUPPORTED_OPTIONS');
+      assert.match(profile.message, /profile/);
+      for (const [type, named] of Object.entries(UNSUPPORTED)) {
+        const formats = [{ type: type as keyof typeof UNSUPPORTED }];
+        const error = await rejection(client(product).parse(CSV, { formats }), 400, 'PARSE_UNSUPPORTED_OPTIONS');
+        assert.match(error.message, named);
       }
-      const folder = await mkdtemp(join(tmpdir(), 'parsemesh-python-'));
-      try {
-        await writeFile(join(folder, 'boats.csv'), SMALL_CSV.file);
-        const { stdout } = await run(
-          python,
-          ['-c', PYTHON_PROGRAM, product.url, product.key, join(folder, 'boats.csv')],
-          { timeout: 600_000 },
-        );
-        const { plain, tuned, refused } = JSON.parse(stdout);
-        assert.match(plain, /seventeen herons/);
-        assert.match(tuned, /<table/);
-        assert.match(refused, /\.pdf/);
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
+    },
+  },
+  {
+    name: 'npm `firecrawl` rejects with 401 for a wrong key, 402 without credits, 422 for a corrupt file',
+    run: async (product) => {
+      await rejection(client(product, 'fc-not-a-key-000').parse(CSV), 401, 'UNAUTHORIZED');
+      const poor = client(product, await product.createKey('--credits', '1'));
+      await poor.parse(CSV);
+      await rejection(poor.parse(CSV), 402, 'PAYMENT_REQUIRED');
+      const corrupt = { data: Buffer.from('%PDF-1.7\nbroken'), filename: 'broken.pdf' };
+      await rejection(client(product).parse(corrupt), 422, 'DOCUMENT_CORRUPT');
+    },
+  },
+  {
+    name: 'npm `firecrawl` rejects with 429 without a retry, and is accepted after the seconds that the message names',
+    run: async (product) => {
+      const limited = client(product, await product.createKey('--rate', '20'));
+      let refusal: SdkError | undefined;
+      for (let sent = 0; sent < 200 && !refusal; sent++)
+        await limited.parse(CSV, { timeout: 0.5 }).catch((error: SdkError) => {
+          if (error.status === 429) refusal = error;
+          else assert.equal(error.status, 400, error.message);
+        });
+      assert.equal(refusal?.code, 'RATE_LIMIT_EXCEEDED');
+      const seconds = Number(/(\d+) s/.exec(refusal.message)?.[1]);
+      assert.ok(seconds >= 1, refusal.message);
+      await pause(seconds * 1000);
+      assert.match((await limited.parse(CSV)).markdown ?? '', /seventeen herons/);
     },
   },
 ];

@@ -10,7 +10,7 @@ import { pdf } from './documents/pdf.ts';
 export { hiddenSheetXlsx, notedPptx, packageWithoutMainPart, reviewedDocx } from './documents/office-features.ts';
 export { type Content, docx, pptx, xlsb, xlsx } from './documents/ooxml.ts';
 export { epub, odp, ods, odt } from './documents/opendocument.ts';
-export { blankPdf, imagePdf, type PdfPage, pdf } from './documents/pdf.ts';
+export { blankPdf, imagePdf, type PdfPage, pdf, pdfOfSize } from './documents/pdf.ts';
 export { type ZipEntry, zip } from './documents/zip.ts';
 
 /** The text of each sample. */

@@ -1,4 +1,4 @@
-// Generates PDF files with text pages, image-only pages and blank pages.
+// Generates PDF files with text pages, image-only pages and blank pages, and PDF files of a given size.
 import { PDFDocument, type PDFImage, rgb, StandardFonts } from 'pdf-lib';
 
 export interface PdfPage {
@@ -68,4 +68,18 @@ export async function blankPdf(count = 1): Promise<Uint8Array> {
   const document = await createDocument();
   for (let index = 0; index < count; index++) document.addPage([595, 842]);
   return document.save();
+}
+
+/** A one-line PDF that is padded to exactly `size` bytes, so that its conversion is fast. */
+export async function pdfOfSize(size: number): Promise<Buffer> {
+  const small = Buffer.from(await pdf([{ lines: ['Heavy but short.'] }]));
+  // The padding is a comment (ISO 32000-1, 7.2.3) before `startxref`, because readers search the end of the file for it.
+  const at = small.lastIndexOf('startxref');
+  return Buffer.concat([
+    small.subarray(0, at),
+    Buffer.from('%'),
+    Buffer.alloc(size - small.length - 2, 0x20),
+    Buffer.from('\n'),
+    small.subarray(at),
+  ]);
 }
