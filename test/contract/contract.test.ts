@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Product, skipReason, startProduct, TRANSPORTS } from '../harness/product.ts';
 import { cases as badInput } from './bad-input.cases.ts';
 import { cases as blocks } from './blocks.cases.ts';
+import { cases as cli } from './cli.cases.ts';
 import type { ContractCase } from './contract-case.ts';
 import { cases as endpoints } from './endpoints.cases.ts';
 import { cases as errors } from './errors.cases.ts';
@@ -11,6 +12,7 @@ import { cases as images } from './images.cases.ts';
 import { cases as kinds } from './kinds.cases.ts';
 import { cases as limits } from './limits.cases.ts';
 import { cases as markdown } from './markdown.cases.ts';
+import { cases as mcp } from './mcp.cases.ts';
 import { cases as metadata } from './metadata.cases.ts';
 import { cases as mistakes } from './mistakes.cases.ts';
 import { cases as openWebui } from './open-webui.cases.ts';
@@ -51,6 +53,8 @@ const CASES: readonly ContractCase[] = [
   ...openWebui,
   ...sdk,
   ...pythonSdk,
+  ...cli,
+  ...mcp,
 ];
 const only = process.env.CASES === undefined ? undefined : new RegExp(process.env.CASES, 'i');
 const chosen = CASES.filter((one) => only === undefined || only.test(one.name));

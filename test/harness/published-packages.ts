@@ -8,11 +8,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 export const PYTHON_SDK = 'firecrawl-py==4.53.0';
+export const CLI = 'firecrawl-cli@1.23.3';
+export const MCP_SERVER = 'firecrawl-mcp@3.26.0';
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/packages', import.meta.url));
 const INSTALL_TIMEOUT_MS = 600_000;
 
 /** The packages cannot be installed on this machine. `message` says which ones and why. */
-export class NotInstallableError extends Error {
+class NotInstallableError extends Error {
   override readonly name = 'NotInstallableError';
 }
 
