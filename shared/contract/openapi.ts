@@ -1,13 +1,12 @@
 // Generates the OpenAPI 3.1 document from the schemas that validate requests and responses, so that both always agree.
 import { z } from 'zod';
-import { ERROR_CODES, type ErrorCode } from './errors.ts';
 import { EXTENSIONS } from './formats.ts';
+import type { JsonObject, JsonValue } from './json-value.ts';
 import { REQUEST_LIMITS } from './limits.ts';
+import { failures, requestIdHeader } from './openapi-errors.ts';
+import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from './openapi-examples.ts';
 import { parseOptionsSchema } from './options-schema.ts';
 import { errorResponseSchema, parseResponseSchema } from './response.ts';
-
-type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
-type JsonObject = { [key: string]: JsonValue };
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -40,100 +39,21 @@ function components(schema: z.ZodType, name: string, io: 'input' | 'output'): Js
   return Object.fromEntries(named);
 }
 
-/** Each error status with its codes, which become examples (docs/api.md, "Errors"). */
-const FAILURES: readonly (readonly [status: number, description: string, codes: readonly ErrorCode[]])[] = [
-  [
-    400,
-    'The body, the options or the file format is invalid. `details` lists every invalid field.',
-    ['BAD_REQUEST', 'UNSUPPORTED_FILE_TYPE', 'PARSE_UNSUPPORTED_OPTIONS', 'MODEL_NOT_CONFIGURED'],
-  ],
-  [401, 'The API key is missing, malformed, unknown or revoked.', ['UNAUTHORIZED']],
-  [402, 'The credits of the key are used up.', ['PAYMENT_REQUIRED']],
-  [403, 'The key does not permit parsing or zero data retention.', ['FORBIDDEN']],
-  [404, 'The path does not exist.', ['NOT_FOUND']],
-  [405, 'The path does not support this method. `Allow` lists the supported methods.', ['METHOD_NOT_ALLOWED']],
-  [
-    408,
-    'The conversion did not finish within `timeout`, or the upload stalled. Retry with backoff.',
-    ['REQUEST_TIMEOUT'],
-  ],
-  [409, 'The state of a resource prevents the operation.', ['CONFLICT']],
-  [413, `The file is larger than ${REQUEST_LIMITS.fileBytes} bytes.`, ['PAYLOAD_TOO_LARGE']],
-  [
-    422,
-    'The document cannot be converted, or the schema of a `json` format is invalid.',
-    [
-      'DOCUMENT_ENCRYPTED',
-      'DOCUMENT_CORRUPT',
-      'DOCUMENT_TOO_COMPLEX',
-      'CONVERSION_FAILED',
-      'SCHEMA_INVALID',
-      'EXTRACTION_FAILED',
-    ],
-  ],
-  [
-    429,
-    'The rate limit, or the concurrency limit and its queue, is exhausted. Retry after `Retry-After` seconds.',
-    ['RATE_LIMIT_EXCEEDED', 'CONCURRENCY_LIMIT_REACHED'],
-  ],
-  [500, 'The server failed. Retry with backoff.', ['UNKNOWN_ERROR']],
-  [502, 'A service or the language model returned an invalid response. Retry with backoff.', ['BAD_GATEWAY']],
-  [
-    503,
-    'A service or the message bus is unavailable, or the server is shutting down. Retry after `Retry-After` seconds.',
-    ['SERVICE_UNAVAILABLE'],
-  ],
-  [504, 'A proxy between client and server timed out. Retry with backoff.', ['GATEWAY_TIMEOUT']],
-];
-
-const MULTIPART_EXAMPLE =
-  'Bad Request: the multipart form-data request is invalid: its Content-Type has no boundary; let your HTTP client set the Content-Type header';
-
-const requestIdHeader: JsonObject = {
-  description: 'Identifies the request in logs: the value from the request if it is valid, else a generated one.',
-  schema: { type: 'string' },
-};
-const retryAfterHeader: JsonObject = {
-  description: 'Seconds to wait before the next attempt, an integer of at least 1.',
-  schema: { type: 'integer', minimum: 1 },
-};
-
-function failureResponse(status: number, description: string, codes: readonly ErrorCode[]): JsonObject {
-  const examples = codes.map((code): [string, JsonValue] => [
-    code,
-    { value: { success: false, error: code === 'BAD_REQUEST' ? MULTIPART_EXAMPLE : ERROR_CODES[code].message, code } },
-  ]);
-  return {
-    description,
-    headers: {
-      'X-Request-Id': requestIdHeader,
-      ...(status === 429 || status === 503 ? { 'Retry-After': retryAfterHeader } : {}),
-      ...(status === 405
-        ? { Allow: { description: 'Methods that the path supports.', schema: { type: 'string' } } }
-        : {}),
-    },
-    content: {
-      'application/json': {
-        schema: { $ref: '#/components/schemas/ErrorResponse' },
-        examples: Object.fromEntries(examples),
-      },
-    },
-  };
-}
-
-const failures = (statuses?: readonly number[]): JsonObject =>
-  Object.fromEntries(
-    FAILURES.filter(([status]) => !statuses || statuses.includes(status)).map(([status, description, codes]) => [
-      String(status),
-      failureResponse(status, description, codes),
-    ]),
-  );
-
 const success = (description: string, schema: JsonObject, example: JsonValue): JsonObject => ({
   description,
   headers: { 'X-Request-Id': requestIdHeader },
   content: { 'application/json': { schema, example } },
 });
+
+const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
+
+/** The examples with both parts. The file is a placeholder: JSON cannot hold its bytes. */
+const requestExamples: JsonObject = Object.fromEntries(
+  Object.entries(REQUEST_EXAMPLES).map(([name, { summary, value }]) => [
+    name,
+    { summary, value: { file: 'the bytes of the file', options: toJson(value) } },
+  ]),
+);
 
 const parseOperation: JsonObject = {
   operationId: 'parse',
@@ -166,31 +86,21 @@ const parseOperation: JsonObject = {
           },
         },
         encoding: { options: { contentType: 'application/json' } },
+        examples: requestExamples,
       },
     },
   },
   responses: {
-    '200': success(
-      'The converted document.',
-      { $ref: '#/components/schemas/ParseResponse' },
-      {
-        success: true,
-        data: {
-          markdown: '# Quarterly report\n\nRevenue rose.',
-          metadata: {
-            title: 'Quarterly report',
-            sourceURL: 'report.pdf',
-            url: 'report.pdf',
-            statusCode: 200,
-            contentType: 'application/pdf',
-            numPages: 1,
-            totalPages: 1,
-            creditsUsed: 2,
-            concurrencyLimited: false,
-          },
+    '200': {
+      description: 'The converted document.',
+      headers: { 'X-Request-Id': requestIdHeader },
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/ParseResponse' },
+          examples: toJson(RESPONSE_EXAMPLES),
         },
       },
-    ),
+    },
     ...failures(),
   },
 };
@@ -307,10 +217,10 @@ export function openApiDocument(options: { version: string }): JsonObject {
       summary: 'Self-hosted file parsing: one file in, Markdown, HTML, links, images, a summary or JSON out.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: '/', description: 'This server' }],
     security: [{ bearer: [] }],
     tags: [
-      { name: 'parse' },
+      { name: 'parse', description: 'Convert files.' },
       { name: 'operations', description: 'Probes and metrics. They are on another port if OPS_PORT is set.' },
     ],
     paths: {

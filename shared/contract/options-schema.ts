@@ -1,6 +1,7 @@
 // Declares the `options` of a request as zod schemas, from which the validation, the types and the OpenAPI document are derived.
 import { z } from 'zod';
 import { REQUEST_LIMITS } from './limits.ts';
+import { REQUEST_EXAMPLES } from './openapi-examples.ts';
 
 /** Formats that parse can return (docs/api.md, "Formats"). */
 export const FORMAT_TYPES = ['markdown', 'summary', 'html', 'rawHtml', 'links', 'images', 'json'] as const;
@@ -301,7 +302,7 @@ export const parseOptionsSchema = z
         description: 'Keeps the document in memory only, never on a disk. The key needs the permission `zdr`.',
       }),
   })
-  .meta({ id: 'ParseOptions' });
+  .meta({ id: 'ParseOptions', examples: Object.values(REQUEST_EXAMPLES).map((example) => example.value) });
 
 export type PdfOptions = Omit<z.output<typeof pdfParserSchema>, 'type' | 'pageMarkdown'>;
 export type RedactOptions = z.output<typeof redactPiiSchema>;

@@ -5,6 +5,7 @@ import { cases as badInput } from './bad-input.cases.ts';
 import { cases as blocks } from './blocks.cases.ts';
 import { cases as cli } from './cli.cases.ts';
 import type { ContractCase } from './contract-case.ts';
+import { cases as documentation } from './documentation.cases.ts';
 import { cases as endpoints } from './endpoints.cases.ts';
 import { cases as errors } from './errors.cases.ts';
 import { cases as formats } from './formats.cases.ts';
@@ -34,6 +35,7 @@ const CASES: readonly ContractCase[] = [
   ...errors,
   ...plans,
   ...endpoints,
+  ...documentation,
   ...request,
   ...badInput,
   ...mistakes,
