@@ -5,6 +5,7 @@ import { CancelledError } from '#shared/bus/bus.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import type { RouteLabel } from '#shared/runtime/metrics.ts';
 import type { Key } from './auth/keys.ts';
+import type { EventStream } from './responses/event-stream.ts';
 
 export interface RequestContext {
   /** The `X-Request-Id`, shown to the client and in logs. The client may choose it, so it may not be unique. */
@@ -19,6 +20,8 @@ export interface RequestContext {
   route: RouteLabel;
   /** Set after authentication. */
   key?: Key;
+  /** Set once the response is an event stream. */
+  events?: EventStream;
   /** Error code of the response. */
   code?: string;
 }

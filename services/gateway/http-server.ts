@@ -11,7 +11,7 @@ import type { Duplex } from 'node:stream';
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { requestId } from './context.ts';
-import { errorBody } from './responses/error.ts';
+import { errorBody } from './responses/error-body.ts';
 import { countInvalidRequest } from './telemetry.ts';
 
 export function createHttpServer(listener: RequestListener): Server {

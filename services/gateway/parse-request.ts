@@ -4,6 +4,7 @@ import { type Bus, BusUnavailableError, DeadlineError, type Transport } from '#s
 import { ParseError } from '#shared/contract/errors.ts';
 import type { RecordReport } from '#shared/contract/jobs.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
+import type { Stage } from '#shared/contract/progress.ts';
 import { AFTER_DEADLINE_MS, finishesBy, waitForCleanup, withDeadline } from '#shared/runtime/bounded-wait.ts';
 import { describeCause } from '#shared/runtime/cause.ts';
 import type { Config } from '#shared/runtime/config.ts';
@@ -20,10 +21,12 @@ import type { ConcurrencyLimiter } from './limits/concurrency.ts';
 import { type CreditHold, parseCost } from './limits/credits.ts';
 import { checkPlan } from './limits/plan.ts';
 import { type ParsedRecord, runPipeline } from './pipeline.ts';
+import { type BufferedBody, bufferBody, sendBody } from './responses/body.ts';
 import { isCancelled, sendContinue, toParseError } from './responses/error.ts';
-import { type BufferedBody, bufferBody, sendBody } from './responses/json.ts';
+import { EventStream } from './responses/event-stream.ts';
 import { buildMetadata } from './responses/record.ts';
 import { checkSchema } from './schema-check.ts';
+import { StageClock, serverTiming } from './stages.ts';
 import type { Upload, UploadRules } from './upload/receive.ts';
 import type { UploadLimits } from './upload/request-body.ts';
 
@@ -37,12 +40,25 @@ export interface ParseDependencies {
   uploadLimits?: Partial<UploadLimits>;
 }
 
+/** How the success response of a request is written. */
+export interface ResponseFormat {
+  contentType: string;
+  /** The body is the last of several events, which show the progress before it. Then it must be JSON. */
+  isEventStream?: boolean;
+  /** Rejects options with which this format has no content. @throws ParseError 400 */
+  checkOptions?(options: ParseOptions): void;
+  /** Headers of its own. */
+  headers?(report: RecordReport): Record<string, string>;
+  /** @param fields JSON text of the record, in chunks @throws ParseError BAD_GATEWAY if `fields` is not a record */
+  writeBody(fields: AsyncIterable<Uint8Array>, report: RecordReport, upload: Upload): AsyncIterable<Uint8Array>;
+}
+
 /** What a route adds to the common steps: how it reads the request body, and how it writes the response body. */
 interface ParseRoute {
   /** Reads the entire body and stores the file, under the rules of this request. @throws as `receiveUpload` does */
   receive(request: IncomingMessage, rules: UploadRules): Promise<Upload>;
-  /** @param fields JSON text of the record, in chunks @throws ParseError BAD_GATEWAY if `fields` is not a record */
-  writeBody(fields: AsyncIterable<Uint8Array>, report: RecordReport, upload: Upload): AsyncIterable<Uint8Array>;
+  /** Chooses the format of the success response. An error response is always JSON, or an error event. */
+  chooseFormat(request: IncomingMessage): ResponseFormat;
 }
 
 /** One parse request while it is processed. */
@@ -52,6 +68,8 @@ interface ParseRequest {
   response: ServerResponse;
   context: RequestContext;
   facts: ParseFacts;
+  format: ResponseFormat;
+  stages: StageClock;
   /** Called when the request ends, all at the same time. */
   cleanup: (() => Promise<unknown>)[];
 }
@@ -82,7 +100,16 @@ export function parseRequestHandler(deps: ParseDependencies, route: ParseRoute):
   const auditLog = log.level === 'silent' ? log : log.child({}, { level: 'info' });
   const trail: AuditTrail = { log: auditLog, events: transport.events };
   return async (request, response) => {
-    const parse: ParseRequest = { route, request, response, context: contextOf(response), facts: {}, cleanup: [] };
+    const parse: ParseRequest = {
+      route,
+      request,
+      response,
+      context: contextOf(response),
+      facts: {},
+      format: route.chooseFormat(request),
+      stages: new StageClock(),
+      cleanup: [],
+    };
     let outcome = 'success';
     try {
       await handleParse(deps, parse);
@@ -105,11 +132,12 @@ async function handleParse(deps: ParseDependencies, parse: ParseRequest): Promis
   const upload = await inSpan('receive upload', {}, () => receive(deps, parse, key, planCheck));
   const deadline = Date.now() + upload.options.timeoutMs - planCheck.elapsedMs;
   const credit = await withDeadline(planCheck.credit, deadline, () => timeoutError(deps.transport.bus));
+  if (parse.format.isEventStream) parse.context.events = new EventStream(parse.response);
   const record = await convert(deps, parse, key, upload, deadline);
   const creditsUsed = costOf(upload, record);
   const body = await buildResponse(deps, parse, upload, record, creditsUsed, deadline);
   await charge(deps, parse, credit, creditsUsed, deadline);
-  await sendBody(parse.response, body, parse.context.signal);
+  await sendResponse(parse, body);
 }
 
 /**
@@ -139,7 +167,7 @@ async function startPlanCheck(
  */
 async function receive(
   { config, transport, uploadLimits }: ParseDependencies,
-  { route, request, response, context, facts, cleanup }: ParseRequest,
+  { route, request, response, context, facts, format, cleanup }: ParseRequest,
   key: Key,
   { credit }: PlanCheck,
 ): Promise<Upload> {
@@ -161,6 +189,7 @@ async function receive(
       checkOptions: (options) => {
         facts.options = options;
         checkOptions(options, key, config);
+        format.checkOptions?.(options);
         timer = setTimeout(onTimeout, Math.max(0, context.startedAt + options.timeoutMs - Date.now()));
       },
       rejection: rejection.signal,
@@ -187,15 +216,23 @@ function checkOptions(options: ParseOptions, key: Key, config: Pick<Config, 'llm
     );
 }
 
+/** Starts a stage, and shows it to a client that reads events. */
+function enterStage({ stages, context }: ParseRequest, stage: Exclude<Stage, 'receive'>): void {
+  stages.enter(stage);
+  context.events?.progress({ stage });
+}
+
 /** Waits for a concurrency slot, runs the pipeline, and releases the slot. */
 async function convert(
   { transport, concurrency }: ParseDependencies,
-  { context, facts, cleanup }: ParseRequest,
+  parse: ParseRequest,
   key: Key,
   upload: Upload,
   deadline: number,
 ): Promise<ParsedRecord> {
-  const { signal } = context;
+  const { context, facts, cleanup, stages } = parse;
+  const { signal, events } = context;
+  enterStage(parse, 'queue');
   const slot = await inSpan('wait for slot', {}, () =>
     concurrency.acquire(key, { id: context.uniqueId, deadline, signal }),
   ).catch((error: unknown) => {
@@ -203,7 +240,15 @@ async function convert(
   });
   cleanup.push(() => slot.release());
   facts.queuedMs = slot.queuedMs;
-  const record = await runPipeline(upload, { transport, requestId: context.id, deadline, signal });
+  const record = await runPipeline(upload, {
+    transport,
+    requestId: context.id,
+    deadline,
+    signal,
+    onStage: (stage) => enterStage(parse, stage),
+    ...(events ? { onProgress: (progress) => events.progress(progress) } : {}),
+  });
+  stages.enter(undefined);
   cleanup.push(() => deletePayload(transport.payloads, record.fields));
   // Release the slot before the response, because the client may send its next request as soon as it has the response.
   await waitForCleanup(slot.release());
@@ -219,7 +264,7 @@ function costOf({ format, options }: Upload, { report }: ParsedRecord): number {
 /** Reads the start of the response body before anything is charged or sent. */
 async function buildResponse(
   { transport }: ParseDependencies,
-  { route, context, facts }: ParseRequest,
+  { response, context, facts, format }: ParseRequest,
   upload: Upload,
   { report, fields, fileName }: ParsedRecord,
   creditsUsed: number,
@@ -234,11 +279,19 @@ async function buildResponse(
   });
   const onTimeout = (): Error => timeoutError(transport.bus);
   const json = await withDeadline(openPayload(transport.payloads, fields, { until: deadline }), deadline, onTimeout);
-  return withDeadline(
-    bufferBody(route.writeBody(json, { metadata, warnings: report.warnings }, upload)),
-    deadline,
-    onTimeout,
-  );
+  const ownReport = { metadata, warnings: report.warnings };
+  for (const [name, value] of Object.entries(format.headers?.(ownReport) ?? {})) response.setHeader(name, value);
+  return withDeadline(bufferBody(format.writeBody(json, ownReport, upload)), deadline, onTimeout);
+}
+
+/** Sends the success response. */
+async function sendResponse(
+  { response, format, stages, context: { events, signal } }: ParseRequest,
+  body: BufferedBody,
+): Promise<void> {
+  if (events) return events.sendResult(body, stages.timings(), signal);
+  response.setHeader('Server-Timing', serverTiming(stages.timings()));
+  await sendBody(response, format.contentType, body, signal);
 }
 
 /** Charges the credits. If this takes longer than the deadline, the response is sent first and the charge continues. */

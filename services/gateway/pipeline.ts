@@ -2,6 +2,7 @@
 import type { Transport } from '#shared/bus/bus.ts';
 import type { ConvertJob, EnrichJob, Job, RecordReport, RedactJob } from '#shared/contract/jobs.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
+import type { JobProgress } from '#shared/contract/progress.ts';
 import type { FieldName } from '#shared/contract/response.ts';
 import type { QueueName } from '#shared/contract/services.ts';
 import { dispatch } from '#shared/runtime/dispatch.ts';
@@ -14,6 +15,10 @@ interface PipelineContext {
   /** Epoch milliseconds. */
   deadline: number;
   signal: AbortSignal;
+  /** Called when a stage starts. `convert` starts when a worker takes the document, and again if it is redelivered. */
+  onStage: (stage: 'convert' | 'redact' | 'enrich') => void;
+  /** Called with the progress of the conversion. Without it, the worker reports none. */
+  onProgress?: (progress: JobProgress) => void;
 }
 
 /** The result of the pipeline. */
@@ -26,6 +31,12 @@ export interface ParsedRecord {
   fileName: string;
 }
 
+interface StageObserver {
+  /** Called each time a worker receives the job. */
+  onStarted?: () => void;
+  onProgress?: (progress: JobProgress) => void;
+}
+
 type StageResult = Pick<ParsedRecord, 'report' | 'fields'>;
 
 /**
@@ -35,12 +46,17 @@ type StageResult = Pick<ParsedRecord, 'report' | 'fields'>;
 export async function runPipeline(upload: Upload, context: PipelineContext): Promise<ParsedRecord> {
   const { options, format } = upload;
   const { fields, drop } = planFields(options, format.service);
-  const run = (queue: QueueName, job: Job, input: JobPayload): Promise<StageResult> =>
-    runStage(context, queue, job, input, options.zeroDataRetention);
+  const { onStage, onProgress } = context;
+  const run = (queue: QueueName, job: Job, input: JobPayload, observer: StageObserver = {}): Promise<StageResult> =>
+    runStage(context, queue, job, input, { volatile: options.zeroDataRetention, ...observer });
 
   let { fileName } = upload;
-  let record = await run(format.service, convertJob(upload, fields, context.requestId), upload.payload);
+  let record = await run(format.service, convertJob(upload, fields, context.requestId), upload.payload, {
+    onStarted: () => onStage('convert'),
+    ...(onProgress ? { onProgress } : {}),
+  });
   if (options.redact) {
+    onStage('redact');
     const redact: RedactJob = {
       kind: 'redact',
       requestId: context.requestId,
@@ -54,6 +70,7 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
     fileName = typeof sourceURL === 'string' ? sourceURL : '';
   }
   if (needsEnrichment(options)) {
+    onStage('enrich');
     const enrich: EnrichJob = {
       kind: 'enrich',
       requestId: context.requestId,
@@ -72,14 +89,14 @@ async function runStage(
   queue: QueueName,
   job: Job,
   input: JobPayload,
-  volatile: boolean,
+  options: StageObserver & { volatile: boolean },
 ): Promise<StageResult> {
   const deleteInput = (): Promise<void> => deletePayload(transport.payloads, input);
   try {
     const { reply, payload } = await dispatch<RecordReport>(transport, queue, job, input, {
       deadline,
       signal,
-      volatile,
+      ...options,
     });
     await deleteInput();
     return { report: reply, fields: payload };

@@ -63,7 +63,8 @@ function outcomeOf(request: IncomingMessage, response: ServerResponse, context: 
   return {
     route: context.route,
     method: methodLabel(request.method),
-    status: cancelled ? CLIENT_DISCONNECTED : response.statusCode,
+    // An event stream begins with status 200, also if its last event is an error.
+    status: cancelled ? CLIENT_DISCONNECTED : (context.events?.status ?? response.statusCode),
     code: cancelled ? 'CANCELLED' : (context.code ?? 'OK'),
     seconds: (Date.now() - context.startedAt) / 1_000,
   };

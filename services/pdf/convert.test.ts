@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { PDFDocument, PDFName, StandardFonts } from 'pdf-lib';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { JobContext, JobProgress, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
+import type { JobContext, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
+import type { JobProgress } from '#shared/contract/progress.ts';
 import type { ConvertedDocument, PagedBlock } from '#shared/document/document.ts';
 import { convertPdf } from './convert.ts';
 

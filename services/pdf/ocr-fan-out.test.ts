@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PDFDocument, PDFName } from 'pdf-lib';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { JobContext, JobProgress, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
+import type { JobContext, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import type { JobProgress } from '#shared/contract/progress.ts';
 import { convertPdf } from './convert.ts';
 
 /** A scan whose pages are small pictures: what is asked here is how many go when, not what they say. */

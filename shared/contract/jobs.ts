@@ -1,8 +1,8 @@
 // Declares the messages that services exchange over the bus, and the interface of the code that answers them.
-import { z } from 'zod';
 import type { ErrorRecord } from './errors.ts';
 import type { Container } from './formats.ts';
 import type { JsonFormat, PdfOptions, RedactOptions } from './options-schema.ts';
+import type { JobProgress } from './progress.ts';
 import type { FieldName } from './response.ts';
 import type { QueueName } from './services.ts';
 
@@ -121,17 +121,6 @@ export interface JobOutput<Reply = unknown> {
 }
 
 export type JobOutcome<Reply = unknown> = { ok: true; reply: Reply } | { ok: false; error: ErrorRecord };
-
-/** How far a conversion is. Page counts are absent while they are not known, and for formats without pages. */
-export const jobProgressSchema = z.object({
-  /** `ocr` while at least one page is with the OCR service. */
-  stage: z.enum(['convert', 'ocr']),
-  /** Pages that are read, including those that failed. */
-  pagesDone: z.int().min(0).optional(),
-  /** Pages to read. */
-  pages: z.int().min(0).optional(),
-});
-export type JobProgress = z.infer<typeof jobProgressSchema>;
 
 /** The context in which a handler runs a job. */
 export interface JobContext {

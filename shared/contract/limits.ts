@@ -31,6 +31,10 @@ export const REQUEST_LIMITS = {
   responseBufferBytes: MiB,
   /** Milliseconds that a client may pause while it reads a response. After that the connection is closed. */
   responseStallMs: 60_000,
+  /** Milliseconds between two comments that keep an event stream open while there is no other event. */
+  eventKeepAliveMs: 15_000,
+  /** Characters of the `X-Warning` header of a Markdown response. The rest of a longer warning is cut off. */
+  warningHeaderLength: 1_000,
   /** Milliseconds that a connection may have no traffic in either direction, also while a request is processed. */
   socketIdleMs: 900_000,
   /** Bytes of the header block of a request. */

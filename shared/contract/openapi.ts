@@ -5,7 +5,9 @@ import type { JsonObject, JsonValue } from './json-value.ts';
 import { REQUEST_LIMITS } from './limits.ts';
 import { failures, requestIdHeader } from './openapi-errors.ts';
 import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from './openapi-examples.ts';
+import { OTHER_PARSE_TYPES, PARSE_HEADERS } from './openapi-response-types.ts';
 import { parseOptionsSchema } from './options-schema.ts';
+import { errorEventSchema, progressEventSchema, timingsEventSchema } from './progress.ts';
 import { errorResponseSchema, parseResponseSchema } from './response.ts';
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
@@ -93,12 +95,13 @@ const parseOperation: JsonObject = {
   responses: {
     '200': {
       description: 'The converted document.',
-      headers: { 'X-Request-Id': requestIdHeader },
+      headers: { 'X-Request-Id': requestIdHeader, ...PARSE_HEADERS },
       content: {
         'application/json': {
           schema: { $ref: '#/components/schemas/ParseResponse' },
           examples: toJson(RESPONSE_EXAMPLES),
         },
+        ...OTHER_PARSE_TYPES,
       },
     },
     ...failures(),
@@ -263,6 +266,9 @@ export function openApiDocument(options: { version: string }): JsonObject {
         ...components(parseOptionsSchema, 'ParseOptions', 'input'),
         ...components(parseResponseSchema, 'ParseResponse', 'output'),
         ...components(errorResponseSchema, 'ErrorResponse', 'output'),
+        ...components(progressEventSchema, 'ProgressEvent', 'output'),
+        ...components(timingsEventSchema, 'TimingsEvent', 'output'),
+        ...components(errorEventSchema, 'ErrorEvent', 'output'),
       },
     },
   };

@@ -12,7 +12,8 @@ import {
   type Transport,
 } from '../bus/bus.ts';
 import { ParseError } from '../contract/errors.ts';
-import { type Job, type JobOutcome, type JobProgress, jobProgressSchema } from '../contract/jobs.ts';
+import type { Job, JobOutcome } from '../contract/jobs.ts';
+import { type JobProgress, jobProgressSchema } from '../contract/progress.ts';
 import type { QueueName } from '../contract/services.ts';
 import { deadLetters, queueLabel } from './metrics.ts';
 import type { JobPayload } from './payload.ts';

@@ -25,6 +25,7 @@ import { cases as plans } from './plans.cases.ts';
 import { cases as redact } from './redact.cases.ts';
 import { cases as request } from './request.cases.ts';
 import { cases as response } from './response.cases.ts';
+import { cases as responseTypes } from './response-types.cases.ts';
 import { cases as running } from './running.cases.ts';
 import { cases as sdk } from './sdk.cases.ts';
 import { cases as pythonSdk } from './sdk-python.cases.ts';
@@ -47,6 +48,7 @@ const CASES: readonly ContractCase[] = [
   ...images,
   ...redact,
   ...response,
+  ...responseTypes,
   ...markdown,
   ...kinds,
   ...pictures,

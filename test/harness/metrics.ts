@@ -1,4 +1,5 @@
 // Reads single values from the Prometheus page of a process, so that a test can wait for an event instead of a time.
+import type { QueueName } from '#shared/contract/services.ts';
 
 /**
  * The value of a sample of `/metrics`, or 0 if the process has not counted it yet.
@@ -11,9 +12,12 @@ async function metricValue(opsUrl: string, sample: string): Promise<number> {
   return Number(line?.slice(sample.length + 1) ?? 0);
 }
 
+/** Jobs of a queue that the process is working on. */
+export const jobsInWork = (opsUrl: string, queue: QueueName): Promise<number> =>
+  metricValue(opsUrl, `parsemesh_jobs_in_flight{queue="${queue}"}`);
+
 /** OCR pages that the process is working on. */
-export const ocrPagesInWork = (opsUrl: string): Promise<number> =>
-  metricValue(opsUrl, 'parsemesh_jobs_in_flight{queue="ocr"}');
+export const ocrPagesInWork = (opsUrl: string): Promise<number> => jobsInWork(opsUrl, 'ocr');
 
 /** OCR pages that the process has answered without an error. */
 export const ocrPagesDone = (opsUrl: string): Promise<number> =>

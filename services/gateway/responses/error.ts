@@ -12,19 +12,11 @@ import {
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { storeFullError } from '#shared/runtime/dispatch.ts';
+import { contextOf } from '../context.ts';
+import { errorBody } from './error-body.ts';
 import { sendJson, startJson } from './json.ts';
 
 const RETRY_AFTER_SECONDS = 2;
-
-/** The body of an error response (docs/api.md, "Errors"). */
-export function errorBody(error: ParseError): Record<string, unknown> {
-  return {
-    success: false,
-    error: error.message,
-    code: error.code,
-    ...(error.details ? { details: error.details } : {}),
-  };
-}
 
 /** Maps any error to one that the client may see. Messages of unknown errors are not shown to the client. */
 export function toParseError(error: unknown): ParseError {
@@ -60,8 +52,13 @@ export function sendContinue(request: IncomingMessage, response: ServerResponse)
   response.writeContinue();
 }
 
-/** Sends an error response. Destroys the connection if a response has already started. */
+/** Sends an error response, or an error event if the response is an event stream. Destroys the connection if another response has already started. */
 export function sendError(request: IncomingMessage, response: ServerResponse, error: ParseError): void {
+  const { events } = contextOf(response);
+  if (events) {
+    events.fail(error);
+    return;
+  }
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;

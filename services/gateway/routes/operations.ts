@@ -3,7 +3,7 @@ import { ParseError } from '#shared/contract/errors.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
 import { scrape } from '#shared/runtime/sampled-metrics.ts';
 import type { Handler } from '../app.ts';
-import { errorBody } from '../responses/error.ts';
+import { errorBody } from '../responses/error-body.ts';
 import { sendJson } from '../responses/json.ts';
 
 /** Handlers by path. */

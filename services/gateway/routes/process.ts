@@ -4,8 +4,9 @@ import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { type ParseOptions, readParseOptions } from '#shared/contract/options.ts';
 import type { Handler } from '../app.ts';
-import { type ParseDependencies, parseRequestHandler } from '../parse-request.ts';
+import { type ParseDependencies, parseRequestHandler, type ResponseFormat } from '../parse-request.ts';
 import { writeDocument, writePageDocuments } from '../responses/documents.ts';
+import { JSON_TYPE } from '../responses/json.ts';
 import { decodeOptionsJson } from '../upload/options.ts';
 import { receiveRawUpload } from '../upload/raw-body.ts';
 import type { Upload } from '../upload/receive.ts';
@@ -19,10 +20,15 @@ export function processHandler(deps: ParseDependencies): Handler {
       const upload = await receiveRawUpload(request, { fileName: readFileName(request), options }, rules);
       return hasPages(upload) ? { ...upload, options: pagesOnly(options) } : upload;
     },
-    writeBody: (fields, report, upload) =>
-      hasPages(upload) ? writePageDocuments(fields, report) : writeDocument(fields, report),
+    chooseFormat: () => FORMAT,
   });
 }
+
+const FORMAT: ResponseFormat = {
+  contentType: JSON_TYPE,
+  writeBody: (fields, report, upload) =>
+    hasPages(upload) ? writePageDocuments(fields, report) : writeDocument(fields, report),
+};
 
 const hasPages = ({ format }: Upload): boolean => format.service === 'pdf';
 

@@ -2,7 +2,8 @@
 import { Socket } from 'node:net';
 import { ProgressReports } from '../../bus/progress.ts';
 import { ParseError } from '../../contract/errors.ts';
-import type { Job, JobOutput, JobProgress, WorkerModule } from '../../contract/jobs.ts';
+import type { Job, JobOutput, WorkerModule } from '../../contract/jobs.ts';
+import type { JobProgress } from '../../contract/progress.ts';
 import type { QueueName } from '../../contract/services.ts';
 import { describeCause } from '../cause.ts';
 import { FrameWriter, type ParentMessage, type ProcessMessage, readBody, readFrames } from './frames.ts';

@@ -1,7 +1,8 @@
 // Sends the messages between a service and its isolated process as a JSON header and raw bytes, so that a large document is neither encoded nor copied.
 import type { Duplex } from 'node:stream';
 import type { ErrorRecord } from '../../contract/errors.ts';
-import type { Job, JobProgress } from '../../contract/jobs.ts';
+import type { Job } from '../../contract/jobs.ts';
+import type { JobProgress } from '../../contract/progress.ts';
 import type { QueueName } from '../../contract/services.ts';
 import type { LoggedCause } from '../cause.ts';
 import { countStreamedBytes } from '../gc/streamed-bytes.ts';

@@ -1,7 +1,8 @@
 // A worker module whose jobs fail in every way that a conversion can fail, for the tests of isolated processes.
 import { spawn } from 'node:child_process';
 import { ParseError } from '../../../contract/errors.ts';
-import type { JobHandler, JobProgress } from '../../../contract/jobs.ts';
+import type { JobHandler } from '../../../contract/jobs.ts';
+import type { JobProgress } from '../../../contract/progress.ts';
 
 const leaked: Buffer[] = [];
 
