@@ -22,6 +22,7 @@ import { operationsHandlers } from './routes/operations.ts';
 import { pageHandlers } from './routes/page.ts';
 import { parseHandler } from './routes/parse.ts';
 import { processHandler } from './routes/process.ts';
+import { teamHandlers } from './routes/team.ts';
 import { recordRequest } from './telemetry.ts';
 import type { UploadLimits } from './upload/request-body.ts';
 
@@ -127,6 +128,8 @@ function apiRoutes(
     '/process': { label: '/process', method: 'PUT', handler: unlessRejecting(shutdown, processHandler(deps)) },
     '/v2/parse/formats': { label: '/v2/parse/formats', method: 'GET', handler: formatsHandler(keys) },
   };
+  for (const [path, handler] of Object.entries(teamHandlers({ ...deps, state: transport.state })))
+    routes[path] = { label: path as RouteLabel, method: 'GET', handler };
   for (const [path, handler] of Object.entries(documentationHandlers(productVersion())))
     routes[path] = { label: path === '/openapi.json' ? path : '/docs', method: 'GET', handler };
   for (const [path, handler] of Object.entries(pageHandlers())) routes[path] = { label: '/', method: 'GET', handler };

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { EXTENSIONS } from './formats.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { REQUEST_LIMITS } from './limits.ts';
-import { failures, requestIdHeader } from './openapi-errors.ts';
 import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from './openapi-examples.ts';
 import { OTHER_PARSE_TYPES, PARSE_HEADERS } from './openapi-response-types.ts';
+import { failures, requestIdHeader, success } from './openapi-responses.ts';
+import { teamPaths } from './openapi-team.ts';
 import { parseOptionsSchema } from './options-schema.ts';
 import { errorEventSchema, progressEventSchema, timingsEventSchema } from './progress.ts';
 import { errorResponseSchema, parseResponseSchema } from './response.ts';
@@ -40,12 +41,6 @@ function components(schema: z.ZodType, name: string, io: 'input' | 'output'): Js
   );
   return Object.fromEntries(named);
 }
-
-const success = (description: string, schema: JsonObject, example: JsonValue): JsonObject => ({
-  description,
-  headers: { 'X-Request-Id': requestIdHeader },
-  content: { 'application/json': { schema, example } },
-});
 
 const toJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
@@ -224,6 +219,7 @@ export function openApiDocument(options: { version: string }): JsonObject {
     security: [{ bearer: [] }],
     tags: [
       { name: 'parse', description: 'Convert files.' },
+      { name: 'team', description: 'What a key may still use.' },
       { name: 'operations', description: 'Probes and metrics. They are on another port if OPS_PORT is set.' },
     ],
     paths: {
@@ -254,6 +250,7 @@ export function openApiDocument(options: { version: string }): JsonObject {
           },
         },
       },
+      ...teamPaths(),
       '/livez': probe('live', 'Whether the process responds', 'application/json', false),
       '/readyz': probe('ready', 'Whether the service accepts requests', 'application/json', true),
       '/metrics': probe('metrics', 'Metrics for Prometheus', 'text/plain', false),

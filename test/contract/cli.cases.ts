@@ -81,6 +81,16 @@ export const cases: ContractCase[] = [
     const { stdout } = await firecrawl(['parse', 'report.pdf', '--api-url', url, '--api-key', key], unset);
     assert.match(stdout, /seventeen herons/);
   }),
+  cliCase('prints the credits of a key, and the status of its team', async (firecrawl, _folder, product) => {
+    const key = { FIRECRAWL_API_KEY: await product.createKey('--credits', '5', '--concurrency', '2') };
+    await firecrawl(['parse', 'report.pdf'], key);
+    const credits = await firecrawl(['credit-usage'], key);
+    assert.match(credits.stdout, /Remaining Credits: 3\nPlan Credits: 5\nUsed Credits: 2/);
+    const status = await firecrawl(['--status'], { ...key, NO_COLOR: '1' });
+    assert.match(status.stdout, /0\/2 jobs/);
+    assert.match(status.stdout, /3 \/ 5/);
+    assert.match((await firecrawl(['credit-usage'])).stdout, /Remaining Credits: 9,007,199,254,740,991\n/);
+  }),
   cliCase('prints the message of an error, and exits with 1', async (firecrawl, folder) => {
     await writeFile(join(folder, 'broken.pdf'), '%PDF-1.7\nbroken');
     for (const [args, variables, message] of [

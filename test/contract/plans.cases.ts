@@ -157,4 +157,61 @@ export const cases: ContractCase[] = [
       assert.equal(answers.filter((answer) => successData(answer).metadata.concurrencyLimited).length, 1);
     },
   },
+  {
+    name: '`GET /v2/team/credit-usage` returns the credits that are left, and no plan for a key without a limit',
+    run: async (product) => {
+      const usage = async (key: string) => {
+        const answer = await send(product, { method: 'GET', path: '/v2/team/credit-usage', key });
+        assert.equal(answer.status, 200, answer.text);
+        return (answer.body as { data: Record<string, unknown> }).data;
+      };
+      const key = await product.createKey('--credits', '5');
+      const periods = { billingPeriodStart: null, billingPeriodEnd: null };
+      assert.deepEqual(await usage(key), { remainingCredits: 5, planCredits: 5, ...periods });
+      const file = await pdf([{ lines: ['One'] }, { lines: ['Two'] }]);
+      await expectSuccess(product, { file, fileName: 'two.pdf', key });
+      assert.deepEqual(await usage(key), { remainingCredits: 2, planCredits: 5, ...periods });
+      // The last document may cost more than the credits that are left.
+      await expectSuccess(product, { file, fileName: 'two.pdf', key });
+      assert.deepEqual(await usage(key), { remainingCredits: 0, planCredits: 5, ...periods });
+      const unlimited = await usage(await product.createKey());
+      assert.deepEqual(unlimited, { remainingCredits: Number.MAX_SAFE_INTEGER, ...periods });
+      errorBody(await send(product, { method: 'GET', path: '/v2/team/credit-usage', key: 'fc-x' }), 401);
+    },
+  },
+  {
+    name: '`GET /v2/team/queue-status` and `/v2/concurrency-check` count the running and waiting requests of the team',
+    run: async (product) => {
+      const key = await product.createKey('--concurrency', '1', '--queue', '8');
+      const get = async (path: string) => (await send(product, { method: 'GET', path, key })).body;
+      const idle = { success: true, jobsInQueue: 0, activeJobsInQueue: 0, waitingJobsInQueue: 0, maxConcurrency: 1 };
+      assert.deepEqual(await get('/v2/team/queue-status'), { ...idle, mostRecentSuccess: null });
+      const file = await readScannedPdf();
+      const stopped = new AbortController();
+      const running = [1, 2].map(() =>
+        parse(product, {
+          file,
+          fileName: 'scan.pdf',
+          key,
+          options: { parsers: [{ type: 'pdf', mode: 'ocr' }] },
+          signal: stopped.signal,
+        }).catch(() => undefined),
+      );
+      let ended = false;
+      void Promise.all(running).then(() => {
+        ended = true;
+      });
+      const seen = new Set<string>();
+      while (!ended) {
+        const status = (await get('/v2/team/queue-status')) as Record<string, number>;
+        seen.add(`${status.activeJobsInQueue}+${status.waitingJobsInQueue}=${status.jobsInQueue}`);
+        const check = (await get('/v2/concurrency-check')) as Record<string, number>;
+        assert.ok((check.concurrency ?? 2) <= 1);
+        assert.equal(check.maxConcurrency, 1);
+        if (seen.has('1+1=2')) stopped.abort();
+        await pause(10);
+      }
+      assert.ok(seen.has('1+1=2'), [...seen].join(' '));
+    },
+  },
 ];

@@ -34,7 +34,11 @@ interface Result {
 }
 
 interface Results {
-  sync: Record<string, Result> & { formats: { extensions: string[]; kind: string }[] };
+  sync: Record<string, Result> & {
+    formats: { extensions: string[]; kind: string }[];
+    credits: { remaining_credits: number };
+    concurrency: number;
+  };
   async: Record<string, Result>;
 }
 
@@ -105,7 +109,9 @@ export const cases: ContractCase[] = [
     assert.equal(block?.bbox.length, 4);
     assert.equal(markdown?.slice(...block.markdown_span), block.content);
   }),
-  pythonCase('lists the formats of the server', ({ sync }) => {
+  pythonCase('lists the formats of the server, and reads credits and slots', ({ sync }) => {
+    assert.equal(sync.credits.remaining_credits, Number.MAX_SAFE_INTEGER);
+    assert.ok(sync.concurrency > 0);
     assert.deepEqual(sync.formats.flatMap(({ extensions }) => extensions).sort(), [...EXTENSIONS].sort());
   }),
   pythonCase('sends a file of exactly 50 MiB, and raises for one more byte', ({ sync }) => {

@@ -158,6 +158,17 @@ export const cases: ContractCase[] = [
     },
   },
   {
+    name: 'npm `firecrawl` reads the credits of a key, and the slots of its team',
+    run: async (product) => {
+      const own = client(product, await product.createKey('--credits', '5', '--concurrency', '2'));
+      await own.parse(CSV);
+      const { remainingCredits, planCredits } = await own.getCreditUsage();
+      assert.deepEqual([remainingCredits, planCredits], [4, 5]);
+      assert.deepEqual(await own.getConcurrency(), { concurrency: 0, maxConcurrency: 2 });
+      assert.equal((await own.getQueueStatus()).maxConcurrency, 2);
+    },
+  },
+  {
     name: 'npm `firecrawl` rejects with 429 without a retry, and is accepted after the seconds that the message names',
     run: async (product) => {
       const limited = client(product, await product.createKey('--rate', '20'));

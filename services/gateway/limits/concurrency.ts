@@ -4,7 +4,15 @@ import { ParseError } from '#shared/contract/errors.ts';
 import { AFTER_DEADLINE_MS, waitForCleanup, withDeadline } from '#shared/runtime/bounded-wait.ts';
 import type { Key } from '../auth/keys.ts';
 import { wholeSeconds } from './rate.ts';
-import { type Claim, type ClaimResult, claimSlot, queueFullUntil, renewSlot, slotFreeAt } from './slots.ts';
+import {
+  type Claim,
+  type ClaimResult,
+  claimSlot,
+  countClaims,
+  queueFullUntil,
+  renewSlot,
+  slotFreeAt,
+} from './slots.ts';
 import { TeamClaimsStore } from './team-claims.ts';
 
 /** A claim that is not renewed for this long is void, so the slots of a crashed gateway become free. */
@@ -59,6 +67,11 @@ export class ConcurrencyLimiter {
     const claims = await this.#claims.read(key.team);
     const freeAt = queueFullUntil(claims, key, Date.now());
     if (freeAt !== undefined) throw limitReached(key, freeAt);
+  }
+
+  /** How many requests of a team hold a slot, and how many wait for one, in all gateways. */
+  async usage(team: string): Promise<{ held: number; waiting: number }> {
+    return countClaims(await this.#claims.read(team), Date.now());
   }
 
   /**

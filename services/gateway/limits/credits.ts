@@ -49,6 +49,18 @@ export interface CreditHold {
 
 const UNLIMITED: CreditHold = { charge: async () => undefined, release: async () => undefined };
 
+const accountName = (keyId: string): string => `credits.${keyId}`;
+
+/** Credits that a key has left, without those that running requests hold. @returns undefined for a key without a limit */
+export async function remainingCredits(
+  state: SharedState,
+  key: Pick<Key, 'id' | 'credits'>,
+): Promise<number | undefined> {
+  if (key.credits === null) return undefined;
+  const { used } = parseAccount(await state.get(accountName(key.id)));
+  return Math.max(0, key.credits - used);
+}
+
 /**
  * Holds one credit of a key for a request.
  * @param requestId unique
@@ -61,7 +73,7 @@ export async function holdCredit(
 ): Promise<CreditHold> {
   const limit = key.credits;
   if (limit === null) return UNLIMITED;
-  const name = `credits.${key.id}`;
+  const name = accountName(key.id);
   const now = Date.now();
   const held = await state.update(
     name,

@@ -36,6 +36,12 @@ function liveClaims(claims: TeamClaims, now: number): TeamClaims {
   return { held: claims.held.filter(isLive), waiting: claims.waiting.filter(isLive) };
 }
 
+/** How many requests hold a slot, and how many wait for one. */
+export function countClaims(current: TeamClaims, now: number): { held: number; waiting: number } {
+  const { held, waiting } = liveClaims(current, now);
+  return { held: held.length, waiting: waiting.length };
+}
+
 /** The earliest deadline, epoch milliseconds. */
 function earliestDeadline(claims: readonly Claim[]): number {
   return claims.reduce((earliest, claim) => Math.min(earliest, claim.deadline), Number.POSITIVE_INFINITY);

@@ -94,6 +94,8 @@ def sync_results():
         "stream": attempt(lambda: client.parse(io.BytesIO(csv), filename="boats.csv", content_type="text/csv")),
         "options": attempt(lambda: client.parse(page, options=EVERY_OPTION)),
         "formats": [item.model_dump(mode="json") for item in client.get_parse_formats()],
+        "credits": client.get_credit_usage().model_dump(mode="json"),
+        "concurrency": client.get_concurrency().max_concurrency,
         "heavy": attempt(lambda: client.parse(heavy, options=ParseOptions(timeout=TIMEOUT_MS))),
         "tooLarge": attempt(lambda: client.parse(heavy.read_bytes() + b"\n", filename="heavy.pdf")),
         "unsupported": attempt(lambda: client.parse(b"MZ", filename="setup.exe")),

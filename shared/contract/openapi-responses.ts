@@ -1,4 +1,4 @@
-// Describes the error responses of the interface for the OpenAPI document, with the bodies that the server sends.
+// Describes the responses of the interface for the OpenAPI document: those with status 200, and the errors with the bodies that the server sends.
 import { ERROR_CODES, type ErrorCode, type FieldIssue, ParseError } from './errors.ts';
 import { EXTENSIONS } from './formats.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
@@ -140,3 +140,10 @@ export const failures = (statuses?: readonly number[]): JsonObject =>
       failureResponse(status, description, codes),
     ]),
   );
+
+/** A response with status 200 and a JSON body. */
+export const success = (description: string, schema: JsonObject, example: JsonValue): JsonObject => ({
+  description,
+  headers: { 'X-Request-Id': requestIdHeader },
+  content: { 'application/json': { schema, example } },
+});
