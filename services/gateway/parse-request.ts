@@ -58,7 +58,7 @@ interface ParseRoute {
   /** Reads the entire body and stores the file, under the rules of this request. @throws as `receiveUpload` does */
   receive(request: IncomingMessage, rules: UploadRules): Promise<Upload>;
   /** Chooses the format of the success response. An error response is always JSON, or an error event. */
-  chooseFormat(request: IncomingMessage): ResponseFormat;
+  chooseFormat(request: IncomingMessage, response: ServerResponse): ResponseFormat;
 }
 
 /** One parse request while it is processed. */
@@ -106,7 +106,7 @@ export function parseRequestHandler(deps: ParseDependencies, route: ParseRoute):
       response,
       context: contextOf(response),
       facts: {},
-      format: route.chooseFormat(request),
+      format: route.chooseFormat(request, response),
       stages: new StageClock(),
       cleanup: [],
     };
@@ -286,12 +286,12 @@ async function buildResponse(
 
 /** Sends the success response. */
 async function sendResponse(
-  { response, format, stages, context: { events, signal } }: ParseRequest,
+  { request, response, format, stages, context: { events, signal } }: ParseRequest,
   body: BufferedBody,
 ): Promise<void> {
   if (events) return events.sendResult(body, stages.timings(), signal);
   response.setHeader('Server-Timing', serverTiming(stages.timings()));
-  await sendBody(response, format.contentType, body, signal);
+  await sendBody(request, response, format.contentType, body, signal);
 }
 
 /** Charges the credits. If this takes longer than the deadline, the response is sent first and the charge continues. */

@@ -29,6 +29,8 @@ export const REQUEST_LIMITS = {
   lingerMs: 5_000,
   /** Bytes of a response that the gateway reads from the payload store before it sends the first byte. If the store fails during this time, the client receives an error response and not a truncated one. */
   responseBufferBytes: MiB,
+  /** Bytes of a response body from which it is compressed, if the client accepts gzip or Brotli. */
+  compressFromBytes: KiB,
   /** Milliseconds that a client may pause while it reads a response. After that the connection is closed. */
   responseStallMs: 60_000,
   /** Milliseconds between two comments that keep an event stream open while there is no other event. */

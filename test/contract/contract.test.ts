@@ -9,6 +9,7 @@ import { cases as documentation } from './documentation.cases.ts';
 import { cases as endpoints } from './endpoints.cases.ts';
 import { cases as errors } from './errors.cases.ts';
 import { cases as formats } from './formats.cases.ts';
+import { cases as http } from './http.cases.ts';
 import { cases as images } from './images.cases.ts';
 import { cases as kinds } from './kinds.cases.ts';
 import { cases as limits } from './limits.cases.ts';
@@ -53,6 +54,7 @@ const CASES: readonly ContractCase[] = [
   ...kinds,
   ...pictures,
   ...metadata,
+  ...http,
   ...running,
   ...openWebui,
   ...sdk,

@@ -1,10 +1,11 @@
 // Sends the body of a parse response: a small one at once, a large one as a stream at the speed at which the client reads.
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { CancelledError } from '#shared/bus/bus.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { countStreamedBytes } from '#shared/runtime/gc/streamed-bytes.ts';
+import { startBody } from './compression.ts';
 
 /** A response body whose first chunks have been read. */
 export interface BufferedBody {
@@ -36,6 +37,7 @@ export async function bufferBody(chunks: AsyncIterable<Uint8Array>): Promise<Buf
  * @throws CancelledError if the client disconnects or stops reading; any error of the rest of the body
  */
 export async function sendBody(
+  request: IncomingMessage,
   response: ServerResponse,
   contentType: string,
   body: BufferedBody,
@@ -43,9 +45,9 @@ export async function sendBody(
 ): Promise<void> {
   throwIfDisconnected(signal);
   const size = body.start.reduce((sum, chunk) => sum + chunk.byteLength, 0);
-  response.writeHead(200, { 'Content-Type': contentType, ...(body.rest ? {} : { 'Content-Length': size }) });
-  await writeBody(response, body, signal);
-  response.end();
+  const output = startBody(request, response, contentType, body.rest ? undefined : size);
+  await writeBody(output, body, signal);
+  output.end();
 }
 
 /** Writes a body at the speed at which the client reads. @throws as `sendBody` */

@@ -1,10 +1,11 @@
 // Serves the API reference at /docs and /openapi.json, with all scripts and styles from this server, so that it works offline.
 import { readFile } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { openApiDocument } from '#shared/contract/openapi.ts';
 import type { Handler } from '../app.ts';
+import { sendCompressible } from '../responses/compression.ts';
+import { JSON_TYPE } from '../responses/json.ts';
 
 const DAY_SECONDS = 86_400;
 /** Allows scripts and styles from this server only. Swagger UI also sets inline styles and embeds its icons as data URIs. */
@@ -40,31 +41,27 @@ const ASSETS: Readonly<Record<string, string>> = {
 /** Handlers by path. @param version of the product, shown in the document */
 export function documentationHandlers(version: string): Record<string, Handler> {
   let document: string | undefined;
-  const page: Handler = (_request, response) => {
+  const page: Handler = (request, response) => {
     response.setHeader('Content-Security-Policy', PAGE_POLICY);
-    send(response, 'text/html; charset=utf-8', PAGE);
+    sendCompressible(request, response, 'text/html; charset=utf-8', PAGE);
   };
   return {
-    '/openapi.json': (_request, response) => {
+    '/openapi.json': (request, response) => {
       document ??= JSON.stringify(openApiDocument({ version }));
-      send(response, 'application/json; charset=utf-8', document);
+      sendCompressible(request, response, JSON_TYPE, document);
     },
     '/docs': page,
-    '/docs/start.js': (_request, response) => send(response, 'text/javascript; charset=utf-8', START),
+    '/docs/start.js': (request, response) =>
+      sendCompressible(request, response, 'text/javascript; charset=utf-8', START),
     ...Object.fromEntries(Object.entries(ASSETS).map(([name, type]) => [`/docs/${name}`, sendAsset(name, type)])),
   };
 }
 
-function send(response: ServerResponse, contentType: string, body: string | Buffer): void {
-  response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) });
-  response.end(body);
-}
-
 function sendAsset(name: string, contentType: string): Handler {
-  return async (_request, response) => {
+  return async (request, response) => {
     const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
     const body = await readFile(join(folder, name));
     response.setHeader('Cache-Control', `public, max-age=${DAY_SECONDS}`);
-    send(response, contentType, body);
+    sendCompressible(request, response, contentType, body);
   };
 }

@@ -3,12 +3,13 @@ import { FORMATS, type FormatRow } from '#shared/contract/formats.ts';
 import type { Handler } from '../app.ts';
 import { authenticate } from '../auth/bearer.ts';
 import type { KeySource } from '../auth/keys.ts';
-import { sendJson } from '../responses/json.ts';
+import { sendCompressible } from '../responses/compression.ts';
+import { JSON_TYPE } from '../responses/json.ts';
 
 export function formatsHandler(keys: KeySource): Handler {
   return (request, response) => {
     authenticate(request, keys);
-    sendJson(response, 200, listFormats());
+    sendCompressible(request, response, JSON_TYPE, JSON.stringify(listFormats()));
   };
 }
 

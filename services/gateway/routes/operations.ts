@@ -3,6 +3,7 @@ import { ParseError } from '#shared/contract/errors.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
 import { scrape } from '#shared/runtime/sampled-metrics.ts';
 import type { Handler } from '../app.ts';
+import { sendCompressible } from '../responses/compression.ts';
 import { errorBody } from '../responses/error-body.ts';
 import { sendJson } from '../responses/json.ts';
 
@@ -16,10 +17,9 @@ export function operationsHandlers(ready: () => Readiness): Record<'/livez' | '/
       const error = new ParseError('SERVICE_UNAVAILABLE', `Service Unavailable: ${state.reason ?? 'not ready'}`);
       sendJson(response, error.status, errorBody(error));
     },
-    '/metrics': async (_request, response) => {
+    '/metrics': async (request, response) => {
       const { contentType, text } = await scrape();
-      response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(text) });
-      response.end(text);
+      sendCompressible(request, response, contentType, text);
     },
   };
 }

@@ -26,7 +26,10 @@ const FORMATS: Readonly<Record<string, ResponseFormat>> = {
 export function parseHandler(deps: ParseDependencies): Handler {
   return parseRequestHandler(deps, {
     receive: receiveUpload,
-    chooseFormat: (request) => chooseMediaType(request, FORMATS),
+    chooseFormat: (request, response) => {
+      response.appendHeader('Vary', 'Accept');
+      return chooseMediaType(request, FORMATS);
+    },
   });
 }
 
