@@ -1,7 +1,9 @@
 // The converter of PDF and image files: pages in bounded batches, from the text layer or OCR, through one layout, to typed blocks.
+import { ParseError } from '#shared/contract/errors.ts';
 import { formatByExtension } from '#shared/contract/formats.ts';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { describePagesPastEnd, selectPages } from '#shared/contract/page-ranges.ts';
 import type { ConvertedDocument, PagedPage, SourceFile } from '#shared/document/document.ts';
 import type { Draft } from './layout/blocks.ts';
 import { assembleBlocks, type PageFrame } from './layout/document.ts';
@@ -54,16 +56,15 @@ async function convertSource(
   options: RenderOptions,
   context: JobContext,
 ): Promise<ConvertedDocument> {
-  const totalPages = source.pageCount;
-  const numPages = Math.min(totalPages, options.pdf.maxPages ?? DOCUMENT_LIMITS.pdfPages);
-  const reader = new PageReader(source, options.pdf.mode, context, new PageProgress(context, numPages));
+  const { indexes, warnings } = choosePages(source.pageCount, options.pdf);
+  const reader = new PageReader(source, options.pdf.mode, context, new PageProgress(context, indexes.length));
   const vocabulary: Vocabulary = new Set();
   const repeated: FurnitureMemory = new Map();
   const heads = new HeadMemory();
   const frames = new Map<number, PageFrame>();
   const pages: PagedPage[] = [];
   const drafts: Draft[] = [];
-  for await (const batch of readRuns(reader, numPages)) {
+  for await (const batch of readRuns(reader, indexes)) {
     for (const page of batch) {
       frames.set(page.content.index, { width: page.content.width, height: page.content.height, source: page.source });
       pages.push({
@@ -95,19 +96,39 @@ async function convertSource(
     genre: 'document',
     html: '',
     pages,
-    metadata: readMetadata(source.info, title, numPages, totalPages),
-    warnings: [...(source.warnings ?? []), ...reader.warnings()],
+    metadata: readMetadata(source.info, title, indexes.length, source.pageCount),
+    warnings: [...warnings, ...(source.warnings ?? []), ...reader.warnings()],
   };
 }
 
+/**
+ * The pages to read, as indexes from 0 in the order of the document, and a warning about selected pages that do not exist.
+ * @throws ParseError BAD_REQUEST if none of the selected pages exists
+ */
+function choosePages(
+  pageCount: number,
+  { pageRanges, maxPages = DOCUMENT_LIMITS.pdfPages }: RenderOptions['pdf'],
+): { indexes: number[]; warnings: string[] } {
+  if (!pageRanges)
+    return { indexes: Array.from({ length: Math.min(pageCount, maxPages) }, (_, index) => index), warnings: [] };
+  const indexes = selectPages(pageRanges, pageCount, maxPages);
+  const past = describePagesPastEnd(pageRanges, pageCount);
+  const has = `The document has ${pageCount} ${pageCount === 1 ? 'page' : 'pages'}`;
+  if (indexes.length === 0)
+    throw new ParseError('BAD_REQUEST', `Bad Request: none of the selected pages (${past}) exists. ${has}.`, {
+      details: [{ path: 'parsers', message: `\`pages\` selects no page of the document (${past})`, code: 'custom' }],
+    });
+  return { indexes, warnings: past === '' ? [] : [`${has}, so selected pages past the end were ignored (${past}).`] };
+}
+
 /** Runs of whole pages. While one is laid out, and while its last pages are still with OCR, the next is being read. */
-async function* readRuns(reader: PageReader, numPages: number): AsyncGenerator<ReadPage[]> {
-  const begin = (first: number) => reader.begin(first, Math.min(numPages, first + BATCH_PAGES));
+async function* readRuns(reader: PageReader, indexes: readonly number[]): AsyncGenerator<ReadPage[]> {
+  const begin = (first: number) => reader.begin(indexes.slice(first, first + BATCH_PAGES));
   let next: Promise<PageRun> | undefined;
   try {
-    for (let first = 0; first < numPages; first += BATCH_PAGES) {
+    for (let first = 0; first < indexes.length; first += BATCH_PAGES) {
       const { pages, settled } = await (next ?? begin(first));
-      next = first + BATCH_PAGES < numPages ? begin(first + BATCH_PAGES) : undefined;
+      next = first + BATCH_PAGES < indexes.length ? begin(first + BATCH_PAGES) : undefined;
       // Its failure is met where it is awaited.
       next?.catch(() => undefined);
       await settled;

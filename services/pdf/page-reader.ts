@@ -68,14 +68,15 @@ export class PageReader {
   }
 
   /**
-   * Reads pages `from` to `to` (exclusive, 0-based), and resolves once the last of them that needs OCR is on the bus: the next run may begin then, so
+   * Reads these pages (indexes from 0), and resolves once the last of them that needs OCR is on the bus: the next run may begin then, so
    * that no worker waits for the slowest page of this one. One run at a time.
    */
-  async begin(from: number, to: number): Promise<PageRun> {
+  async begin(indexes: readonly number[]): Promise<PageRun> {
     const pages: ReadPage[] = [];
     const running: Promise<void>[] = [];
-    for (let index = from; index < to && !this.#stopped; index++) {
-      if (index % BREATH === 0) await setImmediate();
+    for (const [position, index] of indexes.entries()) {
+      if (this.#stopped) break;
+      if (position % BREATH === 0) await setImmediate();
       this.#context.signal.throwIfAborted();
       const content = await this.#readContent(index);
       if (!content) {

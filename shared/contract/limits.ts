@@ -53,6 +53,12 @@ export const REQUEST_LIMITS = {
   timeoutMaxMs: 300_000,
   /** Largest value of `maxPages`, in pages. */
   maxPagesMax: 10_000,
+  /** UTF-16 code units of a selection of pages, for example `1-3,7`. */
+  pageRangesLength: 1_000,
+  /** Numbers and ranges in a selection of pages. */
+  pageRanges: 100,
+  /** Ranges past the last page that a warning names. */
+  warningRanges: 5,
   /** UTF-16 code units of `auditMetadata.username`. */
   auditUsernameLength: 1024,
   /** Items of `formats`, of `parsers` and of `redactPII.entities`, each. */

@@ -51,7 +51,8 @@ class Explanation {
     this.#visitInside(schema, value, path, hidden);
     if (this.issues.length > found) return;
     const [issue] = result.error.issues;
-    if (issue?.code === 'custom' && issue.path.length === 0) this.#addCustom(schema, issue.message, path);
+    if (issue?.code === 'custom' && issue.path.length === 0 && isObject(value))
+      this.#addCustom(schema, issue.message, path);
     else this.#add(path, issue?.code ?? 'custom', describeInvalid(schema, value, hidden));
   }
 
@@ -115,7 +116,9 @@ function describeInvalid(schema: Schema, value: unknown, hidden: boolean): strin
 
 function describeCorrection(schema: Schema, value: unknown): string {
   const correction = correctionFor(schema, value);
-  const shown = typeof correction === 'string' ? `\`${correction}\`` : showJson(correction);
+  // A word that replaces another type needs its quotes, for example "3" for 3.
+  const isWord = typeof correction === 'string' && typeof value === 'string';
+  const shown = isWord ? `\`${correction}\`` : showJson(correction);
   if (correction === undefined || shown === undefined) return '';
   const [kind] = typeof value === 'string' && isObject(correction) ? Object.values(correction) : [];
   return typeof kind === 'string'

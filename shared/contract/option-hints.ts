@@ -40,6 +40,7 @@ function* candidates(schema: Schema, value: unknown): Generator<unknown> {
     yield objectFor(schema, value);
     yield parseJson(value);
   }
+  if (typeof value === 'number') yield String(value);
   if (Array.isArray(value) && value.length === 1) yield value[0];
   for (const alternative of alternativesOf(schema))
     if (alternative instanceof z.ZodArray && !Array.isArray(value)) {

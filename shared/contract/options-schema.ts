@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { REQUEST_LIMITS } from './limits.ts';
 import { REQUEST_EXAMPLES } from './openapi-examples.ts';
+import { PAGE_RANGES_PATTERN, PAGE_RANGES_RULE, type PageRange, parsePageRanges } from './page-ranges.ts';
 
 /** Formats that parse can return (docs/api.md, "Formats"). */
 export const FORMAT_TYPES = ['markdown', 'summary', 'html', 'rawHtml', 'links', 'images', 'json'] as const;
@@ -118,6 +119,12 @@ const formatSchema = z.union([
 
 export const PDF_MODES = ['fast', 'auto', 'ocr'] as const;
 
+const pageRangesSchema = z
+  .string()
+  .max(REQUEST_LIMITS.pageRangesLength)
+  .refine((text) => parsePageRanges(text) !== undefined)
+  .meta({ 'x-words': PAGE_RANGES_RULE, pattern: PAGE_RANGES_PATTERN });
+
 const pdfParserSchema = z
   .strictObject({
     type: z.literal('pdf'),
@@ -132,9 +139,13 @@ const pdfParserSchema = z
       .optional()
       .meta({ examples: [10], description: 'Reads at most this many pages.' }),
     pages: z
-      .boolean()
+      .union([z.boolean(), pageRangesSchema])
       .default(false)
-      .meta({ examples: [true], description: 'Fills `data.pages` with the Markdown of each page.' }),
+      .meta({
+        examples: [true, '1-3,7'],
+        description:
+          '`true` fills `data.pages` with the Markdown of each page. A text such as `1-3,7,10-` also reads only these pages. The text form is an addition of Parsemesh.',
+      }),
     pageMarkdown: z
       .boolean()
       .default(false)
@@ -304,7 +315,12 @@ export const parseOptionsSchema = z
   })
   .meta({ id: 'ParseOptions', examples: Object.values(REQUEST_EXAMPLES).map((example) => example.value) });
 
-export type PdfOptions = Omit<z.output<typeof pdfParserSchema>, 'type' | 'pageMarkdown'>;
+export type PdfOptions = Omit<z.output<typeof pdfParserSchema>, 'type' | 'pages' | 'pageMarkdown'> & {
+  /** Return the Markdown of each page. */
+  pages: boolean;
+  /** The pages to read; all if absent. */
+  pageRanges?: PageRange[];
+};
 export type RedactOptions = z.output<typeof redactPiiSchema>;
 export interface JsonFormat {
   prompt?: string;

@@ -12,6 +12,7 @@ import {
   UNSUPPORTED_FORMATS,
   UNSUPPORTED_OPTIONS,
 } from './options-schema.ts';
+import { parsePageRanges } from './page-ranges.ts';
 import { describeValue } from './schema-words.ts';
 
 /** The validated options: shorthands are expanded, duplicates are removed, defaults are filled in. */
@@ -122,6 +123,7 @@ function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
         details: [{ path: 'formats', message: '`embedded` cannot be combined with `redactPII`', code: 'custom' }],
       },
     );
+  const pageRanges = typeof pdf?.pages === 'string' ? parsePageRanges(pdf.pages) : undefined;
   return {
     formats,
     embeddedImages,
@@ -135,7 +137,8 @@ function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
     pdf: pdf
       ? {
           mode: pdf.mode,
-          pages: pdf.pages || pdf.pageMarkdown,
+          pages: pdf.pages !== false || pdf.pageMarkdown,
+          ...(pageRanges === undefined ? {} : { pageRanges }),
           blocks: pdf.blocks,
           pageMarkers: pdf.pageMarkers,
           ...(pdf.maxPages === undefined ? {} : { maxPages: pdf.maxPages }),

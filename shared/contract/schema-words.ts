@@ -9,6 +9,8 @@ export type Fields = Readonly<Record<string, Schema>>;
 interface Annotations {
   /** A value to show to a caller. */
   examples?: readonly unknown[];
+  /** Words for the allowed texts, if their length alone does not describe them. */
+  'x-words'?: string;
   /** Unit of a number. */
   'x-unit'?: string;
   /** The value may be a secret, so no message repeats it. */
@@ -127,6 +129,8 @@ function describeAlternative(schema: Schema, words: ReadonlySet<string>): string
   if (constants.length > 0) return constants.map(code);
   if (schema instanceof z.ZodBoolean) return ['`true`', '`false`'];
   if (schema instanceof z.ZodNumber) return [describeNumber(schema)];
+  const described = annotationsOf(schema)['x-words'];
+  if (described !== undefined) return [described];
   if (schema instanceof z.ZodString) return [`a string${bounds(schema.minLength, schema.maxLength, 'characters')}`];
   if (schema instanceof z.ZodArray) return [describeArray(schema)];
   if (schema instanceof z.ZodObject) {

@@ -88,7 +88,12 @@ const FIELDS: readonly Field[] = [
     valid: [1, 10_000],
     invalid: [0, -1, 10_001, 1.5, '3', true],
   },
-  { path: 'parsers[0].pages', optionsWith: inParser('pages'), valid: [true, false], invalid: ['true', 1, []] },
+  {
+    path: 'parsers[0].pages',
+    optionsWith: inParser('pages'),
+    valid: [true, false, '1', '1-3,7', '10-', ' 1 - 2 , 4 '],
+    invalid: ['true', 1, [], '', '0', '-3', '3-1', 'all', '1,', '1.5', '12345678', Array(101).fill('1').join(',')],
+  },
   { path: 'parsers[0].blocks', optionsWith: inParser('blocks'), valid: [true, false], invalid: ['true', 1, {}] },
   {
     path: 'parsers[0].pageMarkers',

@@ -91,6 +91,77 @@ export const cases: ContractCase[] = [
     },
   },
   {
+    name: '`pages: "3,1"` reads pages 1 and 3 only: in `markdown`, `pages`, `blocks`, page markers, page counts and credits',
+    run: async (product) => {
+      const data = await parseThreePagePdf(product, { pages: '3,1', blocks: true, pageMarkers: true });
+      const [first = '', second = '', third = ''] = PAGE_SENTENCES;
+      const markdown = data.markdown ?? '';
+      assert.ok(markdown.indexOf(first) < markdown.indexOf(third) && !markdown.includes(second), markdown);
+      assert.deepEqual(markdown.match(/<!-- page \d+ -->/g), ['<!-- page 3 -->']);
+      assert.deepEqual(
+        data.pages?.map((page) => page.pageNumber),
+        [1, 3],
+      );
+      assert.deepEqual(
+        data.blocks?.map((page) => page.pageNumber),
+        [1, 3],
+      );
+      assert.deepEqual(
+        [...new Set(data.blocks?.flatMap((page) => page.items.map((item) => item.id.split('.')[0])))],
+        ['p1', 'p3'],
+      );
+      const { numPages, totalPages, creditsUsed } = data.metadata;
+      assert.deepEqual([numPages, totalPages, creditsUsed], [2, 3, 3]);
+      assert.equal(data.warning ?? undefined, undefined);
+    },
+  },
+  {
+    name: '`maxPages` counts the pages that `pages` selects',
+    run: async (product) => {
+      const data = await parseThreePagePdf(product, { pages: '2-', maxPages: 1 });
+      assert.deepEqual(
+        data.pages?.map((page) => page.pageNumber),
+        [2],
+      );
+    },
+  },
+  {
+    name: 'selected pages past the end are ignored with a `warning`',
+    run: async (product) => {
+      const data = await parseThreePagePdf(product, { pages: '3-5,9' });
+      assert.deepEqual(
+        data.pages?.map((page) => page.pageNumber),
+        [3],
+      );
+      assert.match(data.warning ?? '', /has 3 pages, so selected pages past the end were ignored \(4-5, 9\)/);
+    },
+  },
+  {
+    name: 'returns 400 if none of the selected pages exists',
+    run: async (product) => {
+      const request = {
+        file: await THREE_PAGE_PDF,
+        fileName: 'log.pdf',
+        options: { parsers: [{ type: 'pdf', pages: '4-6' }] },
+      };
+      const { error, details } = await expectError(product, request, 400, 'BAD_REQUEST');
+      assert.match(error, /none of the selected pages \(4-6\) exists\. The document has 3 pages/);
+      assert.equal(details?.[0]?.path, 'parsers');
+    },
+  },
+  {
+    name: '`pages: "2"` with `mode: ocr` reads one page of a PDF by OCR',
+    run: async (product) => {
+      const data = await parseThreePagePdf(product, { pages: '2', mode: 'ocr', blocks: true });
+      assert.match(data.markdown ?? '', /Second page words stand here/);
+      assert.deepEqual(
+        data.blocks?.map((page) => page.pageNumber),
+        [2],
+      );
+      assert.equal(data.metadata.numPages, 1);
+    },
+  },
+  {
     name: '`pages` has the Markdown of each physical page',
     run: async (product) => {
       const data = await parseThreePagePdf(product, { pages: true });

@@ -39,7 +39,7 @@ interface DocumentBlocks {
   title: string | undefined;
 }
 
-/** @param frames size and source of every page, by page index */
+/** @param frames size and source of every page that was read, by page index */
 export function assembleBlocks(
   drafts: readonly Draft[],
   frames: ReadonlyMap<number, PageFrame>,
@@ -93,7 +93,14 @@ export function assembleBlocks(
     items = [];
   };
 
+  let pageIndex = merged[0]?.pageIndex ?? 0;
   for (const [index, draft] of merged.entries()) {
+    // What stands after pages that were not read continues nothing.
+    if (!isEveryPageRead(frames, pageIndex, draft.pageIndex)) {
+      flushItems();
+      open = undefined;
+    }
+    pageIndex = draft.pageIndex;
     if (draft.kind === 'furniture') {
       push(draft, { type: draft.role, html: `<p>${draft.html}</p>`, furniture: true }, LAYOUT_CONFIDENCE.furniture);
       continue;
@@ -164,6 +171,11 @@ export function assembleBlocks(
   }
   flushItems();
   return { pages, title };
+}
+
+function isEveryPageRead(frames: ReadonlyMap<number, PageFrame>, from: number, to: number): boolean {
+  for (let index = from + 1; index < to; index++) if (!frames.has(index)) return false;
+  return true;
 }
 
 function headingBlock(draft: TextDraft, mark: HeadingMark): Pick<PagedBlock, 'type' | 'html' | 'label'> {
