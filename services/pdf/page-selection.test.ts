@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PDFDocument, StandardFonts } from 'pdf-lib';
-import type { JobContext, JobProgress, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
+import type { JobContext, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
 import { parsePageRanges } from '#shared/contract/page-ranges.ts';
+import type { JobProgress } from '#shared/contract/progress.ts';
 import type { ConvertedDocument } from '#shared/document/document.ts';
 import { convertPdf } from './convert.ts';
 
