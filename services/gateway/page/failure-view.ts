@@ -31,7 +31,8 @@ export function failureCard({ status, error, code, details, requestId, retryAfte
     { class: 'failure', role: 'alert' },
     element('h2', {}, status === 0 ? 'The request failed' : `The server refused the request`),
     element('p', { class: 'failure-message' }, error),
-    ...(details && details.length > 0
+    // The message of the API contains the first detail.
+    ...(details && details.length > 1
       ? [
           element(
             'ul',

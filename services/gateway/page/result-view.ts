@@ -217,7 +217,7 @@ export class ResultView {
       element(
         'div',
         { class: 'panel-bar' },
-        copyButton('Copy Markdown', () => markdown),
+        copyButton('Copy', () => markdown),
       ),
       scroller,
     );

@@ -9,6 +9,8 @@ interface ScanOptions {
   lines: number;
   /** Resolution of the scan. */
   dpi: number;
+  /** Width and height of each page in points; A4 by default. */
+  size?: readonly [number, number];
 }
 
 export interface Scan {
@@ -83,25 +85,28 @@ export async function repeatedScan(count: number): Promise<Uint8Array> {
   return scan.save();
 }
 
-/** A PDF with `count` scanned A4 pages and no text layer. */
-export async function scannedLog(count: number, { lines, dpi }: ScanOptions): Promise<Scan> {
+/** A PDF with `count` scanned pages and no text layer. */
+export async function scannedLog(count: number, { lines, dpi, size }: ScanOptions): Promise<Scan> {
   const texts = Array.from({ length: count }, (_, index) => linesOf(index + 1, lines));
-  return { bytes: await scanOf(texts, dpi), pages: texts.map((text) => text.join(' ')) };
+  return { bytes: await scanOf(texts, dpi, [], size), pages: texts.map((text) => text.join(' ')) };
 }
 
 /**
- * A PDF with one scanned A4 page for each list of lines.
+ * A PDF with one scanned page for each list of lines.
  * @param mirrored 0-based indexes of pages that are mirrored, so that their text is unreadable
  */
 export async function scanOf(
   texts: readonly (readonly string[])[],
   dpi: number,
   mirrored: readonly number[] = [],
+  [pageWidth, pageHeight]: readonly [number, number] = A4,
 ): Promise<Uint8Array> {
   const printed = await PDFDocument.create();
   const font = await printed.embedFont(StandardFonts.TimesRoman);
   for (const text of texts)
-    printed.addPage(A4).drawText(text.join('\n'), { x: 50, y: 780, size: 12, lineHeight: LEADING, font });
+    printed
+      .addPage([pageWidth, pageHeight])
+      .drawText(text.join('\n'), { x: 50, y: pageHeight - 62, size: 12, lineHeight: LEADING, font });
   const source = await openPageSource(await printed.save(), undefined);
   const scan = await PDFDocument.create();
   try {
@@ -117,9 +122,11 @@ export async function scanOf(
         ColorSpace: 'DeviceGray',
         BitsPerComponent: 4,
       });
-      const page = scan.addPage(A4);
+      const page = scan.addPage([pageWidth, pageHeight]);
       page.node.setXObject(PDFName.of('Scan'), scan.context.register(image));
-      const across = mirrored.includes(index) ? `${-A4[0]} 0 0 ${A4[1]} ${A4[0]} 0` : `${A4[0]} 0 0 ${A4[1]} 0 0`;
+      const across = mirrored.includes(index)
+        ? `${-pageWidth} 0 0 ${pageHeight} ${pageWidth} 0`
+        : `${pageWidth} 0 0 ${pageHeight} 0 0`;
       page.node.set(PDFName.of('Contents'), scan.context.register(scan.context.stream(`q ${across} cm /Scan Do Q`)));
     }
   } finally {
