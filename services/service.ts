@@ -8,8 +8,6 @@ import { type Readiness, startOpsServer } from '#shared/runtime/health.ts';
 import { startJobLoop } from '#shared/runtime/job-loop.ts';
 import { createLogger, type Logger } from '#shared/runtime/log.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
-import { startGateway } from './gateway/gateway.ts';
-import { checkServerLanguages } from './ocr/engines.ts';
 import { workerModule } from './registry.ts';
 
 interface Runtime {
@@ -26,7 +24,8 @@ async function openRuntime(name: ServiceName): Promise<Runtime> {
     throw new ConfigError(
       'configuration: NATS_URL is not set. Set it to a NATS server, for example: NATS_URL=nats://127.0.0.1:4222',
     );
-  if (name === 'ocr') checkServerLanguages();
+  // The image of a service contains no other service, so the files of a service are imported only where it runs.
+  if (name === 'ocr') (await import('./ocr/engines.ts')).checkServerLanguages();
   const log = createLogger(config, name);
   const stopTracing = await startTracing(config.tracing, `parsemesh-${name}`, (problem) => log.warn(problem));
   const transport = await connectNats({ url: config.natsUrl, name: `parsemesh-${name}`, log });
@@ -42,6 +41,7 @@ async function openRuntime(name: ServiceName): Promise<Runtime> {
 }
 
 async function runGateway({ config, log, transport, close }: Runtime): Promise<void> {
+  const { startGateway } = await import('./gateway/gateway.ts');
   const gateway = await startGateway({ config, log, transport });
   drainOnSignal(
     async () => {

@@ -45,6 +45,8 @@ interface StartOptions {
   natsUrl?: string;
   /** A command to put before that of each process, such as strace. It must keep the process id. */
   before?: (service: string) => readonly string[];
+  /** Folder that contains the files of a process; the repository by default. */
+  folder?: (service: string) => string;
   /** `live` waits for `/livez` only, because a gateway without workers is never ready. */
   waitFor?: 'ready' | 'live';
 }
@@ -82,14 +84,14 @@ function baseEnvironment(): Record<string, string> {
   );
 }
 
-/** The command of a script of package.json, so that tests use the same arguments as users. */
-function commandOf(script: 'start' | 'service'): string[] {
+/** The command of a script of package.json, so that tests use the same arguments as users. @param folder contains the program */
+function commandOf(script: 'start' | 'service', folder: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     scripts: Record<typeof script, string>;
   };
   const [program, ...args] = scripts[script].split(' ');
   if (program !== 'node') throw new Error(`\`npm run ${script}\` does not start Node`);
-  return [process.execPath, ...args.map((argument) => (argument.startsWith('-') ? argument : join(ROOT, argument)))];
+  return [process.execPath, ...args.map((argument) => (argument.startsWith('-') ? argument : join(folder, argument)))];
 }
 
 /** Whether a GET request gets status 200. */
@@ -148,11 +150,15 @@ class Deployment {
     return this.#output;
   }
 
+  #folderOf(service: string): string {
+    return this.#options.folder?.(service) ?? ROOT;
+  }
+
   /** Starts all processes and waits until the product is ready. @throws Error if a process exits before that */
   async start(): Promise<void> {
     if (this.#options.transport === 'memory') {
       this.opsUrls.set('start', this.url);
-      this.#launch('start', commandOf('start'), { PORT: String(this.#port) });
+      this.#launch('start', commandOf('start', this.#folderOf('start')), { PORT: String(this.#port) });
     } else await this.#startServices(this.#options.services ?? SERVICE_NAMES);
     const probe = `${this.opsUrl}/${this.#options.waitFor === 'live' ? 'livez' : 'readyz'}`;
     const limit = Date.now() + WAIT_LIMIT_MS;
@@ -169,7 +175,7 @@ class Deployment {
     for (const service of services) {
       const opsPort = await freePort();
       this.opsUrls.set(service, `http://127.0.0.1:${opsPort}`);
-      this.#launch(service, [...commandOf('service'), service], {
+      this.#launch(service, [...commandOf('service', this.#folderOf(service)), service], {
         NATS_URL: this.natsUrl ?? '',
         PORT: String(service === 'gateway' ? this.#port : opsPort),
         OPS_PORT: String(opsPort),
@@ -196,7 +202,7 @@ class Deployment {
 
   /** Runs `npm run keys` with these arguments. @returns the last line of its output */
   async runKeys(...args: string[]): Promise<string> {
-    const { stdout } = await run(process.execPath, [join(ROOT, 'services/keys.ts'), ...args], {
+    const { stdout } = await run(process.execPath, [join(this.#folderOf('gateway'), 'services/keys.ts'), ...args], {
       cwd: this.folder,
       env: { ...baseEnvironment(), KEYS_FILE: this.keysFile },
     });
