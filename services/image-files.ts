@@ -21,7 +21,7 @@ const ENTRIES: Partial<Record<ImageTarget, readonly string[]>> = {
 };
 const entriesOf = (target: ImageTarget): readonly string[] => ENTRIES[target] ?? ['services/service.ts'];
 
-const isOwn = (path: string): boolean => /^(services|shared)\//.test(path);
+const isOwn = (path: string): boolean => /^(?:services|shared|fixtures)\//.test(path);
 const isTest = (path: string): boolean => /\.test\.ts$|\/testing\//.test(path);
 
 /** Files that no running program reads, in a package that is copied completely. */
@@ -55,10 +55,13 @@ const packageName = (folder: string): string =>
 
 interface LockedPackage {
   dev?: boolean;
+  dependencies?: Record<string, string>;
 }
 const locked = (
   JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> }
 ).packages;
+/** The packages of package.json, without `node`: the images have a Node of their own. */
+const dependencies = new Set(Object.keys(locked['']?.dependencies ?? {}).filter((name) => name !== 'node'));
 
 /** Whether production may use the package: it is in the lock file, and not only for development. */
 const isProduction = (folder: string): boolean => locked[folder] !== undefined && locked[folder].dev !== true;
@@ -72,15 +75,15 @@ interface NamedFiles {
 }
 
 /**
- * Finds files of packages that are not imported but located at run time: `import.meta.resolve('a/b.wasm')` names a file, and
- * `import.meta.resolve('a/package.json')` the complete package a.
+ * Finds files of packages that are not imported but located at run time: `resolve('a/b.wasm')` names a file. The name of a package, or
+ * `resolve('a/package.json')`, names the complete package, because the code then computes the names of the files that it reads.
  */
 function namedFiles(source: string): NamedFiles {
   const named: NamedFiles = { files: new Set(), folders: new Set() };
-  for (const [, specifier = '', name = ''] of source.matchAll(/['"`]((@[\w.-]+\/[\w.-]+|[\w.-]+)\/[\w./@-]+)['"`]/g)) {
-    const folder = `node_modules/${name}`;
-    if (!isProduction(folder)) continue;
-    if (specifier === `${name}/package.json`) named.folders.add(folder);
+  for (const [, specifier = ''] of source.matchAll(/(?<!\b(?:from|import) *\(?)['"`](@?[\w.-]+[\w./@-]*)['"`]/g)) {
+    const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';
+    if (!dependencies.has(name)) continue;
+    if (specifier === name || specifier === `${name}/package.json`) named.folders.add(`node_modules/${name}`);
     else
       try {
         named.files.add(require.resolve(specifier).slice(ROOT.length));

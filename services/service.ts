@@ -51,6 +51,8 @@ async function runGateway({ config, log, transport, close }: Runtime): Promise<v
     { log, timeoutMs: config.drainTimeoutMs },
   );
   log.info({ url: gateway.url }, 'listening');
+  if (gateway.firstKey !== undefined && config.apiKey === undefined)
+    process.stdout.write(`New API key (it is shown only once): ${gateway.firstKey}\n`);
 }
 
 async function runWorker(queue: QueueName, { config, log, transport, close }: Runtime): Promise<void> {

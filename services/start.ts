@@ -1,4 +1,5 @@
 // `npm start`: runs all services with the in-memory bus, without a NATS server, and prints the URL, the API key and an example request.
+import { existsSync } from 'node:fs';
 import { createMemoryTransport } from '#shared/bus/memory.ts';
 import { QUEUE_NAMES } from '#shared/contract/services.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
@@ -41,6 +42,8 @@ async function main(): Promise<void> {
     { log, timeoutMs: config.drainTimeoutMs },
   );
   const key = config.apiKey ?? gateway.firstKey;
+  // An image has no lock file, because it has no npm.
+  const inRepository = existsSync(new URL('../package-lock.json', import.meta.url));
   process.stdout.write(
     [
       '',
@@ -49,9 +52,9 @@ async function main(): Promise<void> {
       `Try it in a browser: ${gateway.url}/${key === undefined ? '' : `#key=${encodeURIComponent(key)}`}`,
       gateway.firstKey
         ? `New API key (it is shown only once): ${gateway.firstKey}`
-        : `Hashes of the API keys are stored in ${config.keysFile}. To create another key: npm run keys -- create`,
+        : `Hashes of the API keys are stored in ${config.keysFile}. To create another key: ${inRepository ? 'npm run keys -- create' : 'node services/keys.ts create (in the container)'}`,
       'Example:',
-      `  curl -sS ${gateway.url}/v2/parse -H "Authorization: Bearer ${key ?? 'YOUR_KEY'}" -F file=@fixtures/pdf/sample.pdf`,
+      `  curl -sS ${gateway.url}/v2/parse -H "Authorization: Bearer ${key ?? 'YOUR_KEY'}" -F file=@${inRepository ? 'fixtures/pdf/sample.pdf' : 'YOUR_FILE.pdf'}`,
       '',
       '',
     ].join('\n'),

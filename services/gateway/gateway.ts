@@ -102,7 +102,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+/** A URL that a client on this machine, or on the host of this container, can use: none can connect to a wildcard address. */
+function urlOf(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
 
 function readiness(shutdown: Shutdown, keys: KeySource, { bus }: Transport): Readiness {
   if (shutdown.draining) return { ok: false, reason: 'draining' };

@@ -57,10 +57,62 @@ test('the generator fails if a file has no markers for its list', () => {
   assert.throws(() => replaceBlock('# BEGIN x\n', 'x', []), /no lines `# BEGIN x` and `# END x`/);
 });
 
-test('an image starts a service with the command of `npm run service`', async () => {
-  const entry = /^ENTRYPOINT (\[.*\])$/m.exec(await text('Dockerfile'))?.[1] ?? '[]';
-  const { scripts } = JSON.parse(await text('package.json')) as { scripts: { service: string } };
-  assert.equal((JSON.parse(entry) as string[]).slice(2).join(' '), scripts.service);
+test('the images start with the commands of `npm run service` and `npm start`', async () => {
+  const entries = [...(await text('Dockerfile')).matchAll(/^ENTRYPOINT (\[.*\])$/gm)].map(([, entry = '']) =>
+    (JSON.parse(entry) as string[]).slice(2).join(' '),
+  );
+  const { scripts } = JSON.parse(await text('package.json')) as { scripts: { service: string; start: string } };
+  assert.deepEqual(entries, [scripts.service, scripts.start]);
+});
+
+interface ComposeService {
+  image: string;
+  build?: { target: string };
+  networks: readonly string[];
+  read_only?: boolean;
+  cap_drop?: readonly string[];
+  security_opt?: readonly string[];
+  mem_limit?: string;
+  ports?: readonly string[];
+  environment?: Record<string, string | null>;
+}
+const compose: { services: Record<string, ComposeService>; networks: { mesh: { internal?: boolean } } } = parse(
+  await text('compose.yaml'),
+  { merge: true },
+);
+
+test('compose.yaml runs every service with its own image, and the same NATS version and limits as the chart', async () => {
+  assert.deepEqual(Object.keys(compose.services).sort(), ['nats', ...SERVICE_NAMES].sort());
+  for (const name of SERVICE_NAMES) assert.equal(compose.services[name]?.build?.target, name);
+  const { nats } = parse(await text(`${CHART}/values.yaml`)) as {
+    nats: { image: string; jetstream: { memoryStorage: string; fileStorage: string } };
+  };
+  assert.equal(compose.services.nats?.image, `${nats.image}-alpine`);
+  const config = await text('compose.nats.conf');
+  assert.match(config, new RegExp(`max_memory_store: ${nats.jetstream.memoryStorage}\\n`));
+  assert.match(config, new RegExp(`max_file_store: ${nats.jetstream.fileStorage}\\n`));
+});
+
+test('each container of compose.yaml has a memory limit, a read-only root and no privileges, and only the gateway leaves the internal network', () => {
+  assert.equal(compose.networks.mesh.internal, true);
+  for (const [name, service] of Object.entries(compose.services)) {
+    assert.equal(service.read_only, true, name);
+    assert.deepEqual(service.cap_drop, ['ALL'], name);
+    assert.deepEqual(service.security_opt, ['no-new-privileges:true'], name);
+    assert.match(service.mem_limit ?? '', /^\d+[mg]$/, name);
+    assert.deepEqual(service.networks, name === 'gateway' ? ['mesh', 'edge'] : ['mesh'], name);
+    assert.equal(service.ports !== undefined, name === 'gateway', name);
+  }
+});
+
+test('compose.yaml sets only environment variables of the configuration', () => {
+  const known = Object.keys(environmentSchema.shape);
+  for (const [name, { environment }] of Object.entries(compose.services))
+    assert.deepEqual(
+      Object.keys(environment ?? {}).filter((variable) => !known.includes(variable)),
+      [],
+      name,
+    );
 });
 
 const validate = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true }).compile(schema);

@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { QUEUE_NAMES, SERVICE_NAMES } from '#shared/contract/services.ts';
+import { parse } from 'yaml';
+import { QUEUE_NAMES, SERVICE_NAMES, WORKER_SERVICES } from '#shared/contract/services.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
@@ -21,8 +22,7 @@ export function replaceBlock(text: string, name: string, lines: readonly string[
 }
 
 /**
- * One build target for each service. A stage `NAME-system`, if it exists, contains the Debian packages that the service needs.
- * The gateway is last, because Docker builds the last target by default.
+ * One build target for each service. A stage `NAME-system`, if it exists, contains what the service needs beside its files.
  */
 function dockerTargets(dockerfile: string): string[] {
   return [...QUEUE_NAMES, 'gateway'].flatMap((name, index) => {
@@ -30,8 +30,8 @@ function dockerTargets(dockerfile: string): string[] {
     return [
       ...(index === 0 ? [] : ['']),
       `FROM ${system} AS ${name}`,
-      'COPY --from=packages /app/node_modules ./node_modules',
-      'COPY --from=source /app ./',
+      `COPY --from=files /images/${name}/packages ./`,
+      `COPY --from=files /images/${name}/app ./`,
       `LABEL org.opencontainers.image.title="parsemesh-${name}"`,
       ...(name === 'gateway' ? ['EXPOSE 8080'] : []),
       `CMD ["${name}"]`,
@@ -63,12 +63,44 @@ function productionImages(version: string): string[] {
   );
 }
 
+interface ChartService {
+  concurrency?: number;
+  resources?: { limits?: { memory?: string } };
+}
+interface ChartValues {
+  defaults: ChartService;
+  services: Readonly<Record<string, ChartService>>;
+}
+
+/** The worker services of compose.yaml, with the concurrency and the memory limits of the chart. */
+function composeWorkers(values: ChartValues): string[] {
+  return QUEUE_NAMES.flatMap((name) => {
+    const { concurrency, resources } = { ...values.defaults, ...values.services[name] };
+    // Compose writes 5Gi as 5g.
+    const memory = resources?.limits?.memory?.replace(/([GM])i$/, (unit) => unit.charAt(0).toLowerCase());
+    return [
+      `${name}:`,
+      '  <<: *service',
+      `  image: parsemesh-${name}`,
+      `  build: {context: ., target: ${name}}`,
+      `  mem_limit: ${memory}`,
+      '  environment:',
+      '    <<: *environment',
+      `    ${name.toUpperCase()}_CONCURRENCY: '${concurrency}'`,
+      ...WORKER_SERVICES[name].variables.map((variable) => `    ${variable}:`),
+      '',
+    ];
+  }).slice(0, -1);
+}
+
 /** Path and text of every file with a generated list. */
 export async function serviceLists(): Promise<ReadonlyMap<string, string>> {
   const { version } = JSON.parse(await read('package.json')) as { version: string };
   const dockerfile = await read('Dockerfile');
   const production = 'k8s/overlays/production/kustomization.yaml';
+  const chart = parse(await read('charts/parsemesh/values.yaml')) as ChartValues;
   return new Map([
+    ['compose.yaml', replaceBlock(await read('compose.yaml'), 'services', composeWorkers(chart))],
     ['Dockerfile', replaceBlock(dockerfile, 'services', dockerTargets(dockerfile))],
     ['skaffold.yaml', skaffold(await read('skaffold.yaml'))],
     ['charts/parsemesh/values.schema.json', valuesSchema(await read('charts/parsemesh/values.schema.json'))],

@@ -1,6 +1,7 @@
-// Runs the cases of the API contract (docs/api.md) over HTTP against a started product, once for each transport.
-import { after, before, describe, test } from 'node:test';
+// Runs the cases of the API contract (docs/api.md) over HTTP against a started product, once for each transport, or against the server at PRODUCT_URL.
+import { after, before, describe, type TestContext, test } from 'node:test';
 import { type Product, skipReason, startProduct, TRANSPORTS } from '../harness/product.ts';
+import { NotAvailableError, runningProduct } from '../harness/running-product.ts';
 import { cases as badInput } from './bad-input.cases.ts';
 import { cases as blocks } from './blocks.cases.ts';
 import { cases as cli } from './cli.cases.ts';
@@ -65,20 +66,35 @@ const CASES: readonly ContractCase[] = [
 const only = process.env.CASES === undefined ? undefined : new RegExp(process.env.CASES, 'i');
 const chosen = CASES.filter((one) => only === undefined || only.test(one.name));
 
-for (const transport of TRANSPORTS)
-  describe(`contract over ${transport}`, { skip: skipReason(transport) }, () => {
-    let product: Product;
-    before(async () => {
-      product = await startProduct({ transport });
-    });
-    after(async () => {
-      await product?.stop();
-    });
+/** @param product the product, which is started before the first test runs */
+function declareCases(product: () => Product): void {
+  const run = async (one: ContractCase, context: TestContext): Promise<void> => {
+    try {
+      await one.run(product(), context);
+    } catch (error) {
+      if (!(error instanceof NotAvailableError)) throw error;
+      context.skip(error.message);
+    }
+  };
+  const declare = (cases: readonly ContractCase[]) => {
+    for (const one of cases) test(one.name, (context) => run(one, context));
+  };
+  describe('cases that run first', () => declare(chosen.filter((one) => one.alone === 'first')));
+  describe('cases that run in parallel', { concurrency: 6 }, () => declare(chosen.filter((one) => !one.alone)));
+  describe('cases that run last', () => declare(chosen.filter((one) => one.alone === 'last')));
+}
 
-    const declare = (cases: readonly ContractCase[]) => {
-      for (const one of cases) test(one.name, (context) => one.run(product, context));
-    };
-    describe('cases that run first', () => declare(chosen.filter((one) => one.alone === 'first')));
-    describe('cases that run in parallel', { concurrency: 6 }, () => declare(chosen.filter((one) => !one.alone)));
-    describe('cases that run last', () => declare(chosen.filter((one) => one.alone === 'last')));
-  });
+const server = runningProduct();
+if (server) describe(`contract of ${server.url}`, () => declareCases(() => server));
+else
+  for (const transport of TRANSPORTS)
+    describe(`contract over ${transport}`, { skip: skipReason(transport) }, () => {
+      let product: Product;
+      before(async () => {
+        product = await startProduct({ transport });
+      });
+      after(async () => {
+        await product?.stop();
+      });
+      declareCases(() => product);
+    });
