@@ -28,6 +28,8 @@ const PLACES: readonly (readonly [name: string, images: readonly string[]])[] = 
   ['tesseract.js-core', ['ocr']],
   ['compromise', ['pii']],
   ['libphonenumber-js', ['pii']],
+  ['sharp', ['pdf']],
+  ['dompurify', ['gateway']],
   ['csv-parse', ['csv']],
   ['@napi-rs/canvas', []],
   ['node', []],
@@ -98,7 +100,7 @@ test('an image contains its own service only, and no test, source map or type de
   }
 });
 
-test('files that are read at run time are in the image: WebAssembly, character maps, fonts and the pages of the API reference', () => {
+test('files that are read at run time are in the image: WebAssembly, character maps, fonts, native programs and the pages of the gateway', () => {
   const has = (target: ImageTarget, pattern: RegExp): boolean =>
     [...filesOf(target)].some((path) => pattern.test(path));
   assert.ok(has('pdf', /@embedpdf\/pdfium\/.*\.wasm$/));
@@ -107,6 +109,10 @@ test('files that are read at run time are in the image: WebAssembly, character m
   assert.ok(has('ocr', /tesseract\.js-core\/tesseract-core-relaxedsimd-lstm\.wasm$/));
   assert.ok(has('gateway', /swagger-ui-dist\/swagger-ui-bundle\.js$/));
   assert.ok(has('gateway', /^services\/keys\.ts$/));
+  assert.ok(has('gateway', /pdfjs-dist\/build\/pdf\.worker\.min\.mjs$/));
+  assert.ok(has('gateway', /^fixtures\/pdf\/sample\.pdf$/));
+  assert.ok(has('pdf', /@img\/sharp-[^/]+\/.*\.node$/));
+  assert.ok(has('pdf', /@img\/sharp-libvips-[^/]+\/.*\.so/));
 });
 
 test('each package keeps its licence', async () => {

@@ -184,7 +184,7 @@ async function withLicences(files: Set<string>): Promise<Set<string>> {
 }
 
 /** What an image contains, for its size and for tests. */
-export interface ImageContent {
+interface ImageContent {
   /** Names of the packages, sorted. */
   packages: readonly string[];
   packageBytes: number;

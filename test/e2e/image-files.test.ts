@@ -1,4 +1,5 @@
 // Runs the product from the files of its images, each in a folder of its own without the repository: a file that an image lacks fails here.
+import assert from 'node:assert/strict';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,11 +51,17 @@ for (const { name, transport, targets, ocr } of SHAPES)
     describe('rows of the contract', { concurrency: 4 }, () => {
       for (const one of cases.filter(({ alone }) => !alone)) test(one.name, (context) => one.run(product, context));
     });
-    test('the API reference has its pages', async () => {
-      for (const path of ['/docs', '/docs/swagger-ui-bundle.js', '/openapi.json']) {
+    test('the pages of the gateway have their files', async () => {
+      const get = async (path: string): Promise<string> => {
         const response = await fetch(`${product.url}${path}`);
-        await response.arrayBuffer();
-        if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
-      }
+        assert.equal(response.status, 200, path);
+        return response.text();
+      };
+      for (const path of ['/', '/page/sample.pdf', '/docs', '/docs/swagger-ui-bundle.js', '/openapi.json'])
+        await get(path);
+      for (const path of ['/page/main.ts', '/page/packages/marked.js', '/page/packages/dompurify.js']) await get(path);
+      const { pdfjs } = JSON.parse(await get('/page/settings.json')) as { pdfjs: string };
+      for (const name of ['build/pdf.min.mjs', 'build/pdf.worker.min.mjs', 'wasm/openjpeg.wasm'])
+        await get(`${pdfjs}/${name}`);
     });
   });
