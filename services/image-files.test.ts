@@ -44,7 +44,8 @@ for (const [name, images] of PLACES)
 async function importedPackages(target: ImageTarget): Promise<Set<string>> {
   const names = new Set<string>();
   for (const path of filesOf(target)) {
-    if (!/^(services|shared)\/.*\.ts$/.test(path)) continue;
+    // The files of the page run in a browser, and contain programs for users as text.
+    if (!/^(services|shared)\/.*\.ts$/.test(path) || path.startsWith('services/gateway/page/')) continue;
     const source = await readFile(join(ROOT, path), 'utf8');
     for (const [, specifier = ''] of source.matchAll(
       /^[ \t]*(?:import|export)\b(?!\s*type\b)[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm,
