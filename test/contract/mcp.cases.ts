@@ -1,62 +1,12 @@
 // Checks that npm `firecrawl-mcp`, the public MCP server, works when only its API URL and key are set. The official MCP client calls it over stdio, as assistants do.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { CONTENT, pdf } from '../harness/documents.ts';
-import type { Product } from '../harness/product.ts';
+import { connectMcp, type McpClient, parseTool, textOf } from '../harness/mcp-client.ts';
 import { MCP_SERVER, npmPackages, orSkip } from '../harness/published-packages.ts';
 import type { ContractCase } from './contract-case.ts';
-
-interface ToolResult {
-  isError?: boolean;
-  content: { type: string; text: string }[];
-}
-
-/** The parts of the official client, `@modelcontextprotocol/sdk`, that the cases use. */
-interface McpClient {
-  connect(transport: object): Promise<void>;
-  listTools(): Promise<{ tools: { name: string; inputSchema: { properties?: Record<string, unknown> } }[] }>;
-  callTool(call: { name: string; arguments: object }): Promise<ToolResult>;
-  close(): Promise<void>;
-}
-
-type ClientClass = new (about: { name: string; version: string }) => McpClient;
-interface ServerProcess {
-  command: string;
-  args: string[];
-  env: Record<string, string>;
-  cwd: string;
-  stderr: 'ignore';
-}
-type TransportClass = new (server: ServerProcess) => object;
-
-/** Starts the MCP server as a child process and connects the client to it. */
-async function connect(product: Product, packages: string, folder: string): Promise<McpClient> {
-  // The server depends on the SDK too, so the cache has it.
-  const { resolve } = createRequire(join(packages, 'node_modules/firecrawl-mcp/package.json'));
-  const load = (module: string): Promise<unknown> => import(pathToFileURL(resolve(module)).href);
-  const { Client } = (await load('@modelcontextprotocol/sdk/client/index.js')) as { Client: ClientClass };
-  const stdio = (await load('@modelcontextprotocol/sdk/client/stdio.js')) as { StdioClientTransport: TransportClass };
-  const client = new Client({ name: 'parsemesh-tests', version: '1.0.0' });
-  await client.connect(
-    new stdio.StdioClientTransport({
-      command: process.execPath,
-      args: [join(packages, 'node_modules/firecrawl-mcp/dist/index.js')],
-      env: {
-        PATH: process.env.PATH ?? '',
-        HOME: folder,
-        FIRECRAWL_API_URL: product.url,
-        FIRECRAWL_API_KEY: product.key,
-      },
-      cwd: folder,
-      stderr: 'ignore',
-    }),
-  );
-  return client;
-}
 
 const mcpCase = (name: string, check: (client: McpClient, folder: string) => Promise<void>): ContractCase => ({
   name: `npm \`${MCP_SERVER}\` ${name}`,
@@ -67,7 +17,17 @@ const mcpCase = (name: string, check: (client: McpClient, folder: string) => Pro
     try {
       const lines = [...CONTENT.paragraphs, 'Write to anna@example.com.'];
       await writeFile(join(folder, 'report.pdf'), await pdf([{ title: CONTENT.title, lines }, { lines: ['Two.'] }]));
-      const client = await connect(product, packages, folder);
+      const client = await connectMcp(packages, {
+        command: process.execPath,
+        args: [join(packages, 'node_modules/firecrawl-mcp/dist/index.js')],
+        env: {
+          PATH: process.env.PATH ?? '',
+          HOME: folder,
+          FIRECRAWL_API_URL: product.url,
+          FIRECRAWL_API_KEY: product.key,
+        },
+        cwd: folder,
+      });
       try {
         await check(client, folder);
       } finally {
@@ -79,22 +39,19 @@ const mcpCase = (name: string, check: (client: McpClient, folder: string) => Pro
   },
 });
 
-const parse = (client: McpClient, args: object) => client.callTool({ name: 'firecrawl_parse', arguments: args });
-const textOf = ({ content }: ToolResult): string => content.map(({ text }) => text).join('');
-
 export const cases: ContractCase[] = [
   mcpCase('lists `firecrawl_parse`, and reads a local file as Markdown', async (client, folder) => {
     const { tools } = await client.listTools();
     const tool = tools.find(({ name }) => name === 'firecrawl_parse');
     assert.ok(tool?.inputSchema.properties?.filePath);
-    const result = await parse(client, { filePath: join(folder, 'report.pdf') });
+    const result = await parseTool(client, { filePath: join(folder, 'report.pdf') });
     assert.notEqual(result.isError, true, textOf(result));
     const { success, data } = JSON.parse(textOf(result));
     assert.equal(success, true);
     assert.match(data.markdown, /^# Harbour report\n\nThe lighthouse keeper counted seventeen herons\./);
   }),
   mcpCase('sends every option that its tool offers', async (client) => {
-    const result = await parse(client, {
+    const result = await parseTool(client, {
       filePath: 'report.pdf',
       contentType: 'application/pdf',
       formats: ['markdown', 'html', 'links', 'summary'],
@@ -119,17 +76,17 @@ export const cases: ContractCase[] = [
   }),
   mcpCase('reports the message of an error as the result of the tool', async (client, folder) => {
     await writeFile(join(folder, 'broken.pdf'), '%PDF-1.7\nbroken');
-    const corrupt = await parse(client, { filePath: 'broken.pdf' });
+    const corrupt = await parseTool(client, { filePath: 'broken.pdf' });
     assert.equal(corrupt.isError, true);
     assert.match(textOf(corrupt), /422.*DOCUMENT_CORRUPT/);
-    const noModel = await parse(client, {
+    const noModel = await parseTool(client, {
       filePath: 'report.pdf',
       formats: ['json'],
       jsonOptions: { prompt: 'The number of herons' },
     });
     assert.equal(noModel.isError, true);
     assert.match(textOf(noModel), /400.*MODEL_NOT_CONFIGURED/);
-    const missing = await parse(client, { filePath: 'missing.pdf' });
+    const missing = await parseTool(client, { filePath: 'missing.pdf' });
     assert.equal(missing.isError, true);
     assert.match(textOf(missing), /ENOENT|no such file/);
   }),
