@@ -14,6 +14,7 @@ import { layoutPage } from './layout/page.ts';
 import { makeUpright, type UprightPage } from './layout/upright.ts';
 import { readMetadata } from './metadata.ts';
 import { PageReader, type PageRun, type ReadPage } from './page-reader.ts';
+import { PdfPictures } from './pictures.ts';
 import { PageProgress } from './progress.ts';
 import { openImageSource } from './source/image/image-source.ts';
 import { openPageSource } from './source/open-page-source.ts';
@@ -64,6 +65,7 @@ async function convertSource(
   const frames = new Map<number, PageFrame>();
   const pages: PagedPage[] = [];
   const drafts: Draft[] = [];
+  const pictures = options.embeddedImages ? new PdfPictures(source) : undefined;
   for await (const batch of readRuns(reader, indexes)) {
     for (const page of batch) {
       frames.set(page.content.index, { width: page.content.width, height: page.content.height, source: page.source });
@@ -75,13 +77,17 @@ async function convertSource(
         blocks: [],
       });
     }
-    drafts.push(...layoutBatch(batch, vocabulary, repeated, heads));
+    const found = layoutBatch(batch, vocabulary, repeated, heads);
+    drafts.push(...((await pictures?.add(batch, found, context.signal)) ?? found));
   }
   reader.throwIfNothingRead(drafts.length === 0);
   if (
     drafts.every(
       (draft) =>
-        (draft.kind === 'figure' && draft.html === undefined && draft.description === undefined) ||
+        (draft.kind === 'figure' &&
+          draft.html === undefined &&
+          draft.description === undefined &&
+          draft.picture === undefined) ||
         draft.kind === 'furniture',
     )
   )
@@ -89,6 +95,7 @@ async function convertSource(
       pages,
       new Set(drafts.filter((draft) => draft.kind === 'furniture').map((draft) => draft.pageIndex)),
     );
+  pictures?.markRepeated();
   const bookmarks = await source.outline().catch(() => []);
   const { pages: blocks, title } = assembleBlocks(drafts, frames, bookmarks, vocabulary);
   for (const page of pages) page.blocks = blocks.get(page.pageNumber - 1) ?? [];
@@ -96,6 +103,7 @@ async function convertSource(
     genre: 'document',
     html: '',
     pages,
+    ...(pictures ? { pictures: pictures.collection } : {}),
     metadata: readMetadata(source.info, title, indexes.length, source.pageCount),
     warnings: [...warnings, ...(source.warnings ?? []), ...reader.warnings()],
   };

@@ -93,6 +93,10 @@ export interface FigureDraft extends DraftBase {
   html?: string;
   /** What the file says that it shows. */
   description?: string;
+  /** The address of its picture, where pictures are asked for. */
+  picture?: string;
+  /** The same picture stands at the same place on other pages. */
+  repeated?: boolean;
 }
 
 export interface CodeDraft extends DraftBase {

@@ -6,7 +6,7 @@ import type { Box } from '../source/geometry.ts';
 import type { Bookmark } from '../source/page-model.ts';
 import { mergeTables } from '../tables/continuation.ts';
 import { tableHtml } from '../tables/html.ts';
-import type { Draft, ListItemDraft, TextDraft } from './blocks.ts';
+import type { Draft, FigureDraft, ListItemDraft, TextDraft } from './blocks.ts';
 import { bringTogether, findFootNotes } from './floats.ts';
 import { bodyStyle, type HeadingMark, markHeadings } from './headings.ts';
 import { joinHyphenated, type Vocabulary } from './inline.ts';
@@ -131,8 +131,8 @@ export function assembleBlocks(
         LAYOUT_CONFIDENCE[draft.source],
       );
     } else if (draft.kind === 'figure') {
-      const image = draft.description === undefined ? '' : `<img alt="${escapeHtml(draft.description)}">`;
-      push(draft, { type: 'figure', html: `<figure>${image}${draft.html ?? ''}</figure>` }, LAYOUT_CONFIDENCE.figure);
+      const html = `<figure>${imageHtml(draft)}${draft.html ?? ''}</figure>`;
+      push(draft, { type: 'figure', html, furniture: draft.repeated ?? false }, LAYOUT_CONFIDENCE.figure);
     } else if (draft.kind === 'code') {
       push(
         draft,
@@ -176,6 +176,12 @@ export function assembleBlocks(
 function isEveryPageRead(frames: ReadonlyMap<number, PageFrame>, from: number, to: number): boolean {
   for (let index = from + 1; index < to; index++) if (!frames.has(index)) return false;
   return true;
+}
+
+function imageHtml({ picture, description }: FigureDraft): string {
+  if (picture === undefined && description === undefined) return '';
+  const src = picture === undefined ? '' : ` src="${picture}"`;
+  return `<img${src} alt="${escapeHtml(description ?? '')}">`;
 }
 
 function headingBlock(draft: TextDraft, mark: HeadingMark): Pick<PagedBlock, 'type' | 'html' | 'label'> {

@@ -141,3 +141,18 @@ export interface GreyImage {
   /** A part could not be decoded, and is white. */
   damaged?: boolean;
 }
+
+/** 8-bit channels, row by row: grey, RGB or RGBA. */
+export interface PixelPicture {
+  kind: 'pixels';
+  width: number;
+  height: number;
+  channels: 1 | 3 | 4;
+  pixels: Uint8Array;
+}
+
+/** A picture of a page: its pixels, or the JPEG file that the PDF stores. */
+export type StoredPicture = PixelPicture | { kind: 'jpeg'; bytes: Uint8Array };
+
+/** `key` identifies the stored data, so that a picture that repeats is read once; `seen` is the same picture again. */
+export type PagePicture = (StoredPicture & { key?: string }) | { kind: 'seen'; key: string };

@@ -1,5 +1,7 @@
 // The seam between a PDF engine and everything that thinks about pages.
-import type { Bookmark, DocumentInfo, GreyImage, PageContent } from './page-model.ts';
+
+import type { Box } from './geometry.ts';
+import type { Bookmark, DocumentInfo, GreyImage, PageContent, PagePicture } from './page-model.ts';
 
 export interface PageSource {
   readonly engine: 'pdfium' | 'pdfjs' | 'image';
@@ -13,6 +15,12 @@ export interface PageSource {
   readPage(index: number): Promise<PageContent>;
   /** At most DOCUMENT_LIMITS.pagePixels pixels: past that the resolution is lowered, `dpi` says to what. */
   renderGrey(index: number, dpi: number): Promise<GreyImage>;
+  /**
+   * The picture in a box of a page, in points of the displayed frame. A source whose pages are themselves pictures has no such method.
+   * @returns 'too-large' above DOCUMENT_LIMITS.picturePixels; undefined where the box shows nothing
+   * @throws PageUnreadableError, EngineCrashError
+   */
+  readPicture?(index: number, box: Box): Promise<PagePicture | 'too-large' | undefined>;
   close(): Promise<void>;
 }
 

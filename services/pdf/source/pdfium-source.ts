@@ -3,11 +3,12 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { type Shown, withAnnotations } from './annotation-words.ts';
 import { type Box, displayMatrix, mapBox, type QuarterTurn } from './geometry.ts';
 import { linkWords } from './links.ts';
-import type { Bookmark, DocumentInfo, GreyImage, PageContent } from './page-model.ts';
+import type { Bookmark, DocumentInfo, GreyImage, PageContent, PagePicture } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
 import { FormFields, paintAnnotations, showsAnnotations } from './pdfium-annotations.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
+import { readPicture } from './pdfium-pictures.ts';
 import { liftScan, mayMask, readGreys } from './pdfium-scan.ts';
 import { ActualTexts, mayTell, type PageTags, readTags } from './pdfium-tags.ts';
 import { readText } from './pdfium-text.ts';
@@ -57,6 +58,7 @@ class PdfiumSource implements PageSource {
   readonly #painted = new Map<number, { links: PageLink[]; shown: Shown[] }>();
   /** Pictures may have masks; unknown until a page is drawn. */
   #masked: boolean | undefined;
+  readonly #seenPictures = new Set<string>();
   /** The page that was loaded last; 0 where none is. */
   #page = 0;
   #closed = false;
@@ -232,8 +234,7 @@ class PdfiumSource implements PageSource {
       const scale = (dpi / 72) * Math.min(1, Math.sqrt(DOCUMENT_LIMITS.pagePixels / wanted));
       const width = Math.max(1, Math.round(pointsWide * scale));
       const height = Math.max(1, Math.round(pointsHigh * scale));
-      this.#masked ??= mayMask(pdfium.heap.u8.subarray(this.#file, this.#file + this.#fileBytes));
-      const lifted = this.#masked ? undefined : liftScan(pdfium, page, crop, { width, height }, this.#scratch);
+      const lifted = this.#mayMask() ? undefined : liftScan(pdfium, page, crop, { width, height }, this.#scratch);
       if (lifted) return { width, height, dpi: scale * 72, pixels: lifted };
       const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, BITMAP_GREY, 0, 0);
       if (bitmap === 0) throw new PageUnreadableError(`page ${index + 1} cannot be rendered`);
@@ -244,6 +245,28 @@ class PdfiumSource implements PageSource {
       } finally {
         pdfium.FPDFBitmap_Destroy(bitmap);
       }
+    });
+  }
+
+  #mayMask(): boolean {
+    this.#masked ??= mayMask(this.#pdfium.heap.u8.subarray(this.#file, this.#file + this.#fileBytes));
+    return this.#masked;
+  }
+
+  async readPicture(index: number, box: Box): Promise<PagePicture | 'too-large' | undefined> {
+    return this.#withPage(index, (page, crop, rotation) => {
+      const sideways = rotation === 90 || rotation === 270;
+      const frame = {
+        document: this.#document,
+        page,
+        display: displayMatrix(crop, rotation),
+        width: sideways ? crop.y1 - crop.y0 : crop.x1 - crop.x0,
+        height: sideways ? crop.x1 - crop.x0 : crop.y1 - crop.y0,
+        masked: this.#mayMask(),
+        seen: this.#seenPictures,
+        scratch: this.#scratch,
+      };
+      return readPicture(this.#pdfium, frame, box);
     });
   }
 

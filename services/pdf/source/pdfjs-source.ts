@@ -2,13 +2,16 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { displayMatrix, type Matrix, mapBox, type QuarterTurn } from './geometry.ts';
+import { area, type Box, displayMatrix, type Matrix, mapBox, type QuarterTurn } from './geometry.ts';
 import { linkWords } from './links.ts';
-import type { Bookmark, DocumentInfo, GreyImage, PageContent } from './page-model.ts';
+import type { Bookmark, DocumentInfo, GreyImage, PageContent, PagePicture } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
 import { readDrawing } from './pdfjs-drawing.ts';
 import { type LoadedDocument, type LoadedPage, loadPdfjs, type Pdfjs } from './pdfjs-module.ts';
 import { readItems } from './pdfjs-text.ts';
+
+/** Resolution of a picture, which this engine always draws, in dots per inch. */
+const PICTURE_DPI = 200;
 
 /** @throws OpenRefusedError */
 export async function openWithPdfjs(bytes: Uint8Array, password: string | undefined): Promise<PageSource> {
@@ -128,14 +131,40 @@ class PdfjsSource implements PageSource {
   }
 
   async renderGrey(index: number, dpi: number): Promise<GreyImage> {
+    const natural = (await this.#page(index)).getViewport({ scale: 1 });
+    const wanted = (dpi / 72) ** 2 * natural.width * natural.height;
+    const scale = (dpi / 72) * Math.min(1, Math.sqrt(DOCUMENT_LIMITS.pagePixels / wanted));
+    const box = { x0: 0, y0: 0, x1: natural.width, y1: natural.height };
+    const { width, height, data } = await this.#paint(index, box, scale);
+    const pixels = new Uint8Array(width * height);
+    for (let i = 0, p = 0; i < pixels.length; i++, p += 4)
+      pixels[i] = ((data[p] ?? 255) * 77 + (data[p + 1] ?? 255) * 150 + (data[p + 2] ?? 255) * 29) >> 8;
+    return { width, height, dpi: scale * 72, pixels };
+  }
+
+  async readPicture(index: number, box: Box): Promise<PagePicture | undefined> {
+    const most = Math.sqrt(DOCUMENT_LIMITS.picturePixels / Math.max(1, area(box)));
+    const { width, height, data } = await this.#paint(index, box, Math.min(PICTURE_DPI / 72, most));
+    const pixels = new Uint8Array(width * height * 3);
+    for (let from = 0, to = 0; to < pixels.length; from += 4) {
+      pixels[to++] = data[from] ?? 255;
+      pixels[to++] = data[from + 1] ?? 255;
+      pixels[to++] = data[from + 2] ?? 255;
+    }
+    return { kind: 'pixels', width, height, channels: 3, pixels };
+  }
+
+  /** RGBA pixels of a box of the displayed page. @param scale pixels of a point */
+  async #paint(
+    index: number,
+    box: Box,
+    scale: number,
+  ): Promise<{ width: number; height: number; data: Uint8ClampedArray }> {
     const page = await this.#page(index);
     try {
-      const natural = page.getViewport({ scale: 1 });
-      const wanted = (dpi / 72) ** 2 * natural.width * natural.height;
-      const scale = (dpi / 72) * Math.min(1, Math.sqrt(DOCUMENT_LIMITS.pagePixels / wanted));
-      const viewport = page.getViewport({ scale });
-      const width = Math.max(1, Math.floor(viewport.width));
-      const height = Math.max(1, Math.floor(viewport.height));
+      const viewport = page.getViewport({ scale, offsetX: -box.x0 * scale, offsetY: -box.y0 * scale });
+      const width = Math.max(1, Math.floor((box.x1 - box.x0) * scale));
+      const height = Math.max(1, Math.floor((box.y1 - box.y0) * scale));
       const factory = this.#document.canvasFactory as {
         create(w: number, h: number): { canvas: object; context: PaintContext };
       };
@@ -143,10 +172,7 @@ class PdfjsSource implements PageSource {
       await page.render({ canvas: canvas as never, canvasContext: context as never, viewport, background: 'white' })
         .promise;
       const { data } = context.getImageData(0, 0, width, height);
-      const pixels = new Uint8Array(width * height);
-      for (let i = 0, p = 0; i < pixels.length; i++, p += 4)
-        pixels[i] = ((data[p] ?? 255) * 77 + (data[p + 1] ?? 255) * 150 + (data[p + 2] ?? 255) * 29) >> 8;
-      return { width, height, dpi: scale * 72, pixels };
+      return { width, height, data };
     } catch (error) {
       throw new PageUnreadableError(`page ${index + 1} cannot be rendered`, { cause: error });
     } finally {
