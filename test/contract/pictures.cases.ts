@@ -1,6 +1,7 @@
 // Checks docs/api.md, "Pictures inside the document": the images format with `embedded`, for every format that holds pictures.
 import assert from 'node:assert/strict';
 import { Firecrawl } from 'firecrawl';
+import { PDFDocument } from 'pdf-lib';
 import type { EmbeddedPicture, LinkedImage } from '#shared/contract/response.ts';
 import { documentsWithPictures, type Pictures, picturesDocx, pngOf } from '../harness/documents/pictures.ts';
 import type { Product } from '../harness/product.ts';
@@ -159,6 +160,46 @@ export const cases: ContractCase[] = [
       const document = await client.parse({ data: file, filename: fileName }, { formats });
       assert.equal(document.images?.length, 2);
       assert.match(document.markdown ?? '', /!\[[^\]]*\]\(image-1\.png\)/);
+    },
+  },
+  {
+    name: 'images with `embedded` returns the pictures of a PDF with page and place, and the references agree in Markdown, pages and blocks',
+    run: async (product) => {
+      const { boat, map } = await pictures();
+      const document = await PDFDocument.create();
+      const [first, second] = [await document.embedPng(boat), await document.embedPng(map)];
+      const one = document.addPage([400, 400]);
+      one.drawText('The boat lies in the harbour.', { x: 40, y: 360, size: 12 });
+      one.drawImage(first, { x: 40, y: 200, width: 80, height: 60 });
+      document.addPage([400, 400]).drawImage(second, { x: 100, y: 100, width: 200, height: 100 });
+      const data = await expectSuccess(product, {
+        file: Buffer.from(await document.save()),
+        fileName: 'pictures.pdf',
+        options: { formats: EMBEDDED, parsers: [{ type: 'pdf', mode: 'fast', pages: true, blocks: true }] },
+      });
+      assert.deepEqual(
+        picturesOf(data).map(({ id, page, bbox, width, height }) => [id, page, bbox, width, height]),
+        [
+          ['image-1.png', 1, [0.1, 0.35, 0.3, 0.5], 40, 30],
+          ['image-2.png', 2, [0.25, 0.5, 0.75, 0.75], 64, 48],
+        ],
+      );
+      const { markdown = '' } = data;
+      assert.equal(markdown, 'The boat lies in the harbour.\n\n![](image-1.png)\n\n![](image-2.png)');
+      assert.equal(data.pages?.[1]?.markdown, '![](image-2.png)');
+      for (const { content, markdownSpan } of (data.blocks ?? []).flatMap(({ items }) => items))
+        assert.equal(markdownSpan && markdown.slice(...markdownSpan), content);
+    },
+  },
+  {
+    name: 'images with `embedded` returns no picture for an uploaded image file',
+    run: async (product) => {
+      const data = await expectSuccess(product, {
+        file: await pngOf(300, 200, 'white'),
+        fileName: 'scan.png',
+        options: { formats: EMBEDDED },
+      });
+      assert.deepEqual(data.images, []);
     },
   },
 ];

@@ -3,9 +3,14 @@ import sharp from 'sharp';
 import { escapeXml, HEAD, packageOf, TYPE } from './ooxml.ts';
 import { type ZipEntry, zip } from './zip.ts';
 
-/** A PNG of one color. */
-export function pngOf(width: number, height: number, color: string): Promise<Buffer> {
-  return sharp({ create: { width, height, channels: 3, background: color } })
+/** A PNG of one color, with a white corner. */
+export async function pngOf(width: number, height: number, color: string): Promise<Buffer> {
+  const corner = {
+    create: { width: Math.ceil(width / 3), height: Math.ceil(height / 3), channels: 3, background: 'white' },
+  } as const;
+  const image = sharp({ create: { width, height, channels: 3, background: color } });
+  return image
+    .composite([{ input: corner, gravity: 'northwest' }])
     .png()
     .toBuffer();
 }
