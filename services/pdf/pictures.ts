@@ -1,12 +1,12 @@
 // Gives the figures of a PDF their pictures, and adds figures for pictures that layout leaves out because text stands on them.
 import { createHash } from 'node:crypto';
-import sharp from 'sharp';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { PictureCollection } from '#shared/document/pictures.ts';
 import type { Draft, FigureDraft } from './layout/blocks.ts';
 import type { ReadPage } from './page-reader.ts';
 import { area, type Box, boundingBox, centreInside, intersectionArea } from './source/geometry.ts';
-import type { PageContent, PagePicture, StoredPicture } from './source/page-model.ts';
+import { loadSharp } from './source/image/libvips.ts';
+import type { PageContent, PagePicture, PixelPicture, StoredPicture } from './source/page-model.ts';
 import { type PageSource, PageUnreadableError } from './source/page-source.ts';
 
 /** Pictures below this share of the page, or thinner than this in points, are ornaments, as in layout. */
@@ -110,8 +110,9 @@ export class PdfPictures {
   }
 }
 
-function encodePng({ width, height, channels, pixels }: Extract<StoredPicture, { kind: 'pixels' }>): Promise<Buffer> {
-  return sharp(pixels, { raw: { width, height, channels }, limitInputPixels: DOCUMENT_LIMITS.picturePixels * 2 })
+async function encodePng({ width, height, channels, pixels }: PixelPicture): Promise<Buffer> {
+  const sharp = await loadSharp();
+  return sharp(pixels, { raw: { width, height, channels }, limitInputPixels: false })
     .png({ compressionLevel: COMPRESSION })
     .toBuffer();
 }

@@ -33,7 +33,7 @@ const LIGHT = 225;
 const FRAME_SEGMENTS = 6;
 
 /** The page that the pictures are on. */
-export interface PictureFrame {
+interface PictureFrame {
   document: number;
   page: number;
   /** User space to the displayed frame. */

@@ -1,35 +1,10 @@
 // Decodes image files with libvips (sharp) to grey pixels, with no more of libvips than the readers of the supported formats.
 import type { Metadata, Sharp } from 'sharp';
+import { loadSharp } from './libvips.ts';
 
-/** The readers of libvips for the supported formats, from memory only. All others stay blocked: SVG, HEIF, PDF, files. */
-const READERS = [
-  'VipsForeignLoadPngBuffer',
-  'VipsForeignLoadJpegBuffer',
-  'VipsForeignLoadTiffBuffer',
-  'VipsForeignLoadWebpBuffer',
-  'VipsForeignLoadNsgifBuffer',
-];
 const WHITE = 255;
 /** What decoders leave where data is missing: PNG and TIFF zeros, JPEG the middle grey. */
 const UNREAD_GREYS: ReadonlySet<number> = new Set([0, 127, 128]);
-
-type SharpModule = typeof import('sharp');
-let loading: Promise<SharpModule['default']> | undefined;
-
-/** Loads libvips when the first image comes: most jobs are PDFs. */
-function loadSharp(): Promise<SharpModule['default']> {
-  loading ??= (async () => {
-    // libvips writes large images to a temporary file above this size. Documents must not be written to a disk.
-    process.env.VIPS_DISC_THRESHOLD = '1t';
-    const { default: sharp } = await import('sharp');
-    sharp.block({ operation: ['VipsForeignLoad'] });
-    sharp.unblock({ operation: READERS });
-    sharp.cache(false);
-    sharp.concurrency(1);
-    return sharp;
-  })();
-  return loading;
-}
 
 /** What the header of an image says. @throws Error if libvips cannot read it */
 export async function readImageHeader(bytes: Uint8Array): Promise<Metadata> {
