@@ -1,9 +1,7 @@
 // Reads and checks the names of OCR languages that a job or the configuration gives, independent of the engine.
 import { ParseError } from '#shared/contract/errors.ts';
+import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 
-/** ISO 639-2/T codes with optional script, as Tesseract uses them: eng, chi_sim, srp_latn, deu_frak. */
-const LANGUAGE_CODE = /^[A-Za-z]{2,16}(?:_[A-Za-z]{1,16}){0,3}$/;
-const MAX_LANGUAGES = 8;
 const DEFAULT_LANGUAGE = 'eng';
 
 export interface LanguageSettings {
@@ -18,10 +16,6 @@ export function readLanguageSettings(environment: NodeJS.ProcessEnv = process.en
   return { languages: environment.OCR_LANGUAGES, folder: environment.TESSDATA_PREFIX };
 }
 
-export function isLanguageCode(text: string): boolean {
-  return LANGUAGE_CODE.test(text);
-}
-
 /** The languages of the configuration, in order of preference. */
 export function configuredLanguages(settings: LanguageSettings = readLanguageSettings()): string[] {
   const codes = (settings.languages ?? '').split(/[+,\s]+/).filter((code) => code !== '');
@@ -30,13 +24,16 @@ export function configuredLanguages(settings: LanguageSettings = readLanguageSet
 
 /** @throws ParseError BAD_REQUEST if there are too many languages. */
 export function checkLanguageCount(languages: readonly string[]): void {
-  if (languages.length > MAX_LANGUAGES)
-    throw new ParseError('BAD_REQUEST', `Bad Request: at most ${MAX_LANGUAGES} OCR languages can be used together`);
+  if (languages.length > REQUEST_LIMITS.ocrLanguages)
+    throw new ParseError(
+      'BAD_REQUEST',
+      `Bad Request: at most ${REQUEST_LIMITS.ocrLanguages} OCR languages can be used together`,
+    );
 }
 
 export function unknownLanguage(language: string, available: readonly string[]): ParseError {
-  return new ParseError(
-    'BAD_REQUEST',
-    `Bad Request: the OCR language \`${language.slice(0, 40)}\` is not installed on this server. Installed languages: ${available.length > 0 ? available.join(', ') : 'none'}`,
-  );
+  const message = `the OCR language \`${language.slice(0, 40)}\` is not installed on this server. Installed languages: ${available.length > 0 ? available.join(', ') : 'none'}`;
+  return new ParseError('BAD_REQUEST', `Bad Request: ${message}`, {
+    details: [{ path: 'language', message, code: 'custom' }],
+  });
 }

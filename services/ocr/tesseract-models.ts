@@ -2,7 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ParseError } from '#shared/contract/errors.ts';
-import { isLanguageCode, type LanguageSettings, readLanguageSettings } from './languages.ts';
+import { isLanguageCode } from '#shared/contract/ocr-languages.ts';
+import { type LanguageSettings, readLanguageSettings } from './languages.ts';
 
 const DEBIAN_ROOT = '/usr/share/tesseract-ocr';
 const OTHER_FOLDERS = ['/usr/share/tessdata', '/usr/local/share/tessdata', '/opt/homebrew/share/tessdata'];

@@ -1,12 +1,13 @@
-// The OCR service's work on one page job: grey pixels in, words with boxes and confidences out, with one warm engine kept between jobs.
+// The OCR service's work on one page job: grey pixels in, words with boxes and confidences out, with a few warm engines kept between jobs.
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobHandler, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { setHeapGrowth } from '#shared/runtime/gc/heap-growth.ts';
 import { BudgetError, type Engine } from './engine.ts';
-import { checkRequestedLanguages, type EngineSetting, loadEngine, readEngineSetting } from './engines.ts';
+import { checkRequestedLanguages, readEngineSetting } from './engines.ts';
 import { checkLanguageCount, configuredLanguages } from './languages.ts';
 import { readPage } from './reading.ts';
+import { WarmEngines } from './warm-engines.ts';
 
 /** Resolutions outside of which a job's word is not believed. */
 const DPI_RANGE = [30, 2400] as const;
@@ -14,8 +15,7 @@ const USUAL_DPI = 200;
 /** A page is a few times as large as all that lives between two of them. */
 const HEAP_GROWTH = 3;
 
-let engine: Engine | undefined;
-let engineSetting: EngineSetting | undefined;
+const engines = new WarmEngines();
 
 /** @param requested languages of the job; empty for the languages of the configuration. */
 async function engineFor(requested: readonly string[]): Promise<Engine> {
@@ -23,12 +23,7 @@ async function engineFor(requested: readonly string[]): Promise<Engine> {
   checkRequestedLanguages(requested);
   const languages = requested.length > 0 ? requested : configuredLanguages();
   checkLanguageCount(languages);
-  const setting = readEngineSetting();
-  const changed = engine?.languages.join('+') !== languages.join('+') || engineSetting !== setting;
-  if (engine && (changed || engine.worn)) await close();
-  engineSetting = setting;
-  engine ??= await loadEngine(languages, setting);
-  return engine;
+  return engines.take(languages, readEngineSetting());
 }
 
 function checkJob(job: OcrJob, payload: Uint8Array): void {
@@ -67,7 +62,7 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
     reply = await readPage(reader, { width: job.width, height: job.height, pixels: payload }, dpi, job.rotation);
   } catch (cause) {
     // A trap leaves a core's memory in an unknown state.
-    await discard();
+    await engines.discard(reader);
     if (cause instanceof BudgetError)
       throw new ParseError(
         'DOCUMENT_TOO_COMPLEX',
@@ -76,7 +71,7 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
       );
     throw new ParseError('CONVERSION_FAILED', `Page ${job.pageNumber} made the OCR engine fail`, { cause });
   }
-  if (reader.unfit) await discard();
+  if (reader.unfit) await engines.discard(reader);
   return { reply };
 };
 
@@ -90,14 +85,5 @@ export async function warm(): Promise<void> {
   }
 }
 
-/** Lets go of the engine and its memory. */
-export async function close(): Promise<void> {
-  const old = engine;
-  engine = undefined;
-  await old?.close();
-}
-
-/** The same for an engine that failed, whose end may fail too. */
-async function discard(): Promise<void> {
-  await close().catch(() => undefined);
-}
+/** Closes the engines and frees their memory. */
+export const close = (): Promise<void> => engines.close();

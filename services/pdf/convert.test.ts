@@ -255,6 +255,23 @@ test('a page that OCR fails on is told, the others go on; nothing read at all is
   await assert.rejects(convert('scan-then-text.pdf', { maxPages: 1 }), { code: 'SERVICE_UNAVAILABLE' });
 });
 
+test('OCR gets the languages of the request; a language that is not installed ends the document with 400', async () => {
+  const seen: string[][] = [];
+  await convert('scan-then-text.pdf', { languages: ['deu', 'eng'] }, (job, pixels) => {
+    seen.push(job.languages);
+    return ocrAnswer(job, pixels);
+  });
+  await convert('scan-then-text.pdf', {}, (job, pixels) => {
+    seen.push(job.languages);
+    return ocrAnswer(job, pixels);
+  });
+  assert.deepEqual(seen, [['deu', 'eng'], []]);
+  const refuse = (): OcrPage => {
+    throw new ParseError('BAD_REQUEST', 'not installed');
+  };
+  await assert.rejects(convert('scan-then-text.pdf', {}, refuse), { code: 'BAD_REQUEST', message: 'not installed' });
+});
+
 test('a passed deadline ends the work', async () => {
   const late: JobContext = { ...context(), signal: AbortSignal.abort(new ParseError('REQUEST_TIMEOUT')) };
   const bytes = await fixture('headings.pdf');

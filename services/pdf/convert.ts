@@ -58,7 +58,7 @@ async function convertSource(
   context: JobContext,
 ): Promise<ConvertedDocument> {
   const { indexes, warnings } = choosePages(source.pageCount, options.pdf);
-  const reader = new PageReader(source, options.pdf.mode, context, new PageProgress(context, indexes.length));
+  const reader = new PageReader(source, options.pdf, context, new PageProgress(context, indexes.length));
   const vocabulary: Vocabulary = new Set();
   const repeated: FurnitureMemory = new Map();
   const heads = new HeadMemory();

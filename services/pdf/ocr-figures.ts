@@ -1,6 +1,6 @@
 // Reads the pictures on a page of text by OCR: upright print, and the labels of charts that run up the page.
-import type { JobContext, OcrLine, OcrPage, OcrWord, PixelBox } from '#shared/contract/jobs.ts';
-import { DEFAULT_DPI, mostDpi, ocrContent, sendImage } from './ocr-page.ts';
+import type { OcrLine, OcrPage, OcrWord, PixelBox } from '#shared/contract/jobs.ts';
+import { DEFAULT_DPI, mostDpi, type OcrClient, ocrContent, sendImage } from './ocr-page.ts';
 import { area, type Box, centreInside } from './source/geometry.ts';
 import type { GreyImage, PageContent, ReadFigure, Word } from './source/page-model.ts';
 import type { PageSource } from './source/page-source.ts';
@@ -20,7 +20,7 @@ export async function readFigures(
   source: PageSource,
   page: PageContent,
   boxes: readonly Box[],
-  context: JobContext,
+  ocr: OcrClient,
   started: () => void,
 ): Promise<ReadFigure[]> {
   const inside = page.images.filter(({ box }) => boxes.some((figure) => centreInside(box, figure)));
@@ -33,14 +33,14 @@ export async function readFigures(
     leaveOnly(image, boxes, page.words);
     return image;
   };
-  const { dpi, answer } = sendImage(await render(), page, context, started, 0);
+  const { dpi, answer } = sendImage(await render(), page, ocr, started, 0);
   const { reply } = await answer;
   const upright = ocrContent(page, withLines(reply, lies), dpi);
   const words = sureLines(upright.words);
   if (wordsOf(reply).filter((word) => !lies(word)).length >= FIGURE_WORDS) {
     // The engine takes such lines for turned clockwise. Labels of charts most often run up the page, where they stand on their heads so.
     const down = onPage(page, { ...standing(reply), rotation: 270 }, dpi);
-    const turned = sendImage(await render(), page, context, () => undefined, 90);
+    const turned = sendImage(await render(), page, ocr, () => undefined, 90);
     const up = onPage(page, withLines((await turned.answer).reply, lies), turned.dpi);
     words.push(...(letters(up) >= letters(down) ? up : down));
   }

@@ -16,6 +16,13 @@ const ASCENDER = 0.72;
 /** Line heights this close to the page's usual one are noise of the measurement. */
 const SAME_SIZE = 0.18;
 
+/** How the pages of one document reach the OCR service. */
+export interface OcrClient {
+  context: JobContext;
+  /** Empty for the languages of the server. */
+  languages: readonly string[];
+}
+
 interface RecognizedPage {
   content: PageContent;
   confidence: number;
@@ -49,13 +56,13 @@ export function mostDpi(page: PageContent): number {
 export async function recognizePage(
   source: PageSource,
   page: PageContent,
-  context: JobContext,
+  ocr: OcrClient,
   started: () => void,
 ): Promise<RecognizedPage> {
   const { dpi, damaged, answer } = sendImage(
     await source.renderGrey(page.index, ocrResolution(page)),
     page,
-    context,
+    ocr,
     started,
   );
   const { reply } = await answer;
@@ -76,7 +83,7 @@ export async function recognizePage(
 export function sendImage(
   image: GreyImage,
   page: PageContent,
-  context: JobContext,
+  { context, languages }: OcrClient,
   started: () => void,
   rotation?: OcrPage['rotation'],
 ) {
@@ -88,7 +95,7 @@ export function sendImage(
     width,
     height,
     dpi: Math.round(dpi),
-    languages: [],
+    languages: [...languages],
     ...(rotation === undefined ? {} : { rotation }),
   };
   return { dpi, damaged, answer: context.call<OcrPage>('ocr', job, image.pixels, started) };

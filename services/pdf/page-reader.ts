@@ -4,8 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import type { PdfOptions } from '#shared/contract/options-schema.ts';
 import { readFigures } from './ocr-figures.ts';
-import { recognizePage } from './ocr-page.ts';
+import { type OcrClient, recognizePage } from './ocr-page.ts';
 import { OcrWindow } from './ocr-window.ts';
 import type { PageProgress } from './progress.ts';
 import type { PageContent } from './source/page-model.ts';
@@ -52,6 +53,7 @@ export class PageReader {
   readonly #source: PageSource;
   readonly #mode: 'fast' | 'auto' | 'ocr';
   readonly #context: JobContext;
+  readonly #ocr: OcrClient;
   readonly #progress: PageProgress;
   readonly #warnings: { page: number; text: string }[] = [];
   readonly #window = new OcrWindow();
@@ -60,9 +62,15 @@ export class PageReader {
   #failed = 0;
   #read = 0;
 
-  constructor(source: PageSource, mode: 'fast' | 'auto' | 'ocr', context: JobContext, progress: PageProgress) {
+  constructor(
+    source: PageSource,
+    { mode, languages = [] }: Pick<PdfOptions, 'mode' | 'languages'>,
+    context: JobContext,
+    progress: PageProgress,
+  ) {
     this.#source = source;
     this.#mode = mode;
+    this.#ocr = { context, languages };
     this.#context = context;
     this.#progress = progress;
   }
@@ -164,11 +172,11 @@ export class PageReader {
     const native = page.content;
     try {
       if (reading.from === 'figures') {
-        const figures = await readFigures(this.#source, native, reading.boxes, this.#context, started);
+        const figures = await readFigures(this.#source, native, reading.boxes, this.#ocr, started);
         if (figures.length > 0) page.content = { ...native, figures };
         return;
       }
-      const recognized = await recognizePage(this.#source, content, this.#context, started);
+      const recognized = await recognizePage(this.#source, content, this.#ocr, started);
       page.renderWidth = recognized.width;
       page.renderHeight = recognized.height;
       if (recognized.damaged) {
@@ -186,7 +194,7 @@ export class PageReader {
         this.#warn(content.index, HARD_TO_READ);
       }
     } catch (error) {
-      if (error instanceof EngineCrashError || this.#isOver(error)) throw error;
+      if (error instanceof EngineCrashError || this.#isOver(error) || isWrongRequest(error)) throw error;
       if (error instanceof PageUnreadableError && reading.from === 'ocr') {
         page.status = 'failed';
         this.#warn(content.index, DAMAGED);
@@ -259,6 +267,9 @@ export class PageReader {
     return [...sorted.slice(0, MAX_WARNINGS), `and ${sorted.length - MAX_WARNINGS} more pages with such faults`];
   }
 }
+
+/** The request itself is wrong, for example a language is not installed: no other page will fare better. */
+const isWrongRequest = (error: unknown): boolean => error instanceof ParseError && error.code === 'BAD_REQUEST';
 
 function emptyPage(index: number): PageContent {
   return {

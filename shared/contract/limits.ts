@@ -59,6 +59,8 @@ export const REQUEST_LIMITS = {
   pageRanges: 100,
   /** Ranges past the last page that a warning names. */
   warningRanges: 5,
+  /** Languages in `language` and in OCR_LANGUAGES, each. */
+  ocrLanguages: 8,
   /** UTF-16 code units of `auditMetadata.username`. */
   auditUsernameLength: 1024,
   /** Items of `formats`, of `parsers` and of `redactPII.entities`, each. */
@@ -153,6 +155,10 @@ export const DOCUMENT_LIMITS = {
   ocrPagePixels: 12_000_000,
   /** Pixels of a rendered page. A larger page is rendered at a lower resolution. */
   pagePixels: 40_000_000,
+  /** Loaded OCR engines of one OCR process, each for one list of languages. The one that was not used for the longest time is closed first. */
+  ocrWarmEngines: 2,
+  /** MiB of memory of an OCR process above which it closes its other engines before it loads one. */
+  ocrWarmMiB: 400,
   /** Milliseconds of CPU time that OCR may use for one page. A page of dense text needs 3,500; a page with a fine pattern would need minutes. */
   ocrPageCpuMs: 20_000,
   /** Pictures that one response with `embedded` contains. Further pictures are left out, with a warning. */

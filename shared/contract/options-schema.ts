@@ -1,6 +1,7 @@
 // Declares the `options` of a request as zod schemas, from which the validation, the types and the OpenAPI document are derived.
 import { z } from 'zod';
 import { REQUEST_LIMITS } from './limits.ts';
+import { OCR_LANGUAGES_PATTERN, OCR_LANGUAGES_RULE } from './ocr-languages.ts';
 import { REQUEST_EXAMPLES } from './openapi-examples.ts';
 import { PAGE_RANGES_PATTERN, PAGE_RANGES_RULE, type PageRange, parsePageRanges } from './page-ranges.ts';
 
@@ -125,6 +126,12 @@ const pageRangesSchema = z
   .refine((text) => parsePageRanges(text) !== undefined)
   .meta({ 'x-words': PAGE_RANGES_RULE, pattern: PAGE_RANGES_PATTERN });
 
+const ocrLanguagesSchema = z
+  .string()
+  .max(REQUEST_LIMITS.labelLength)
+  .regex(new RegExp(OCR_LANGUAGES_PATTERN))
+  .meta({ 'x-words': OCR_LANGUAGES_RULE });
+
 const pdfParserSchema = z
   .strictObject({
     type: z.literal('pdf'),
@@ -158,6 +165,10 @@ const pdfParserSchema = z
       .boolean()
       .default(false)
       .meta({ examples: [true], description: 'Fills `data.blocks` with typed layout blocks.' }),
+    language: ocrLanguagesSchema.optional().meta({
+      examples: ['eng'],
+      description: 'As the option `language`, which it overrides.',
+    }),
     pageMarkers: z
       .boolean()
       .default(false)
@@ -252,6 +263,11 @@ export const parseOptionsSchema = z
       .nullable()
       .optional()
       .meta({ examples: ['my-integration'], description: 'Name of the integration that sends the request, for logs.' }),
+    language: ocrLanguagesSchema.optional().meta({
+      examples: ['eng'],
+      description:
+        'Languages that OCR reads, as names of Tesseract models joined by `+`, the most frequent first (default: those of the server). The error for a language that is not installed lists the installed ones. This option is an addition of Parsemesh.',
+    }),
     onlyMainContent: z
       .boolean()
       .default(true)
@@ -315,7 +331,9 @@ export const parseOptionsSchema = z
   })
   .meta({ id: 'ParseOptions', examples: Object.values(REQUEST_EXAMPLES).map((example) => example.value) });
 
-export type PdfOptions = Omit<z.output<typeof pdfParserSchema>, 'type' | 'pages' | 'pageMarkdown'> & {
+export type PdfOptions = Omit<z.output<typeof pdfParserSchema>, 'type' | 'pages' | 'pageMarkdown' | 'language'> & {
+  /** Languages of OCR; those of the server if absent. */
+  languages?: string[];
   /** Return the Markdown of each page. */
   pages: boolean;
   /** The pages to read; all if absent. */

@@ -1,6 +1,7 @@
 // Reads the `options` of a request: validates them, expands shorthands and fills in defaults.
 import type { z } from 'zod';
 import { type FieldIssue, ParseError } from './errors.ts';
+import { parseOcrLanguages } from './ocr-languages.ts';
 import { validationError } from './option-errors.ts';
 import {
   type FormatType,
@@ -124,6 +125,8 @@ function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
       },
     );
   const pageRanges = typeof pdf?.pages === 'string' ? parsePageRanges(pdf.pages) : undefined;
+  const language = pdf?.language ?? data.language;
+  const languages = language === undefined ? {} : { languages: parseOcrLanguages(language) };
   return {
     formats,
     embeddedImages,
@@ -136,6 +139,7 @@ function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
         : undefined,
     pdf: pdf
       ? {
+          ...languages,
           mode: pdf.mode,
           pages: pdf.pages !== false || pdf.pageMarkdown,
           ...(pageRanges === undefined ? {} : { pageRanges }),
@@ -144,7 +148,7 @@ function resolve(data: z.output<typeof parseOptionsSchema>): ParseOptions {
           ...(pdf.maxPages === undefined ? {} : { maxPages: pdf.maxPages }),
           ...(pdf.password === undefined ? {} : { password: pdf.password }),
         }
-      : PDF_DEFAULTS,
+      : { ...PDF_DEFAULTS, ...languages },
     redact,
     includeTags: data.includeTags ?? [],
     excludeTags: data.excludeTags ?? [],

@@ -53,6 +53,17 @@ const FIELDS: readonly Field[] = [
     invalid: ['main', [false], { tag: 'main' }],
   },
   { path: 'integration', valid: ['zapier', null], invalid: [7, {}, ['zapier'], true] },
+  {
+    path: 'language',
+    valid: ['eng', 'deu+eng', 'chi_sim'],
+    invalid: ['', 'e', 'deu,eng', 'deu+', '../eng', 'eng eng', 7, ['eng'], null, Array(9).fill('eng').join('+')],
+  },
+  {
+    path: 'parsers[0].language',
+    optionsWith: inParser('language'),
+    valid: ['eng', 'deu+eng'],
+    invalid: ['', 'deu/eng', 7, ['eng'], Array(9).fill('eng').join('+')],
+  },
   { path: 'onlyMainContent', valid: [true, false], invalid: ['true', 0, 'no', {}] },
   { path: 'origin', valid: ['api', 'js-sdk@4.42.0'], invalid: [7, {}, [], true] },
   {

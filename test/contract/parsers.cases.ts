@@ -115,6 +115,27 @@ export const cases: ContractCase[] = [
       assert.equal(data.warning ?? undefined, undefined);
     },
   },
+  ...(['option', 'parser'] as const).map(
+    (place): ContractCase => ({
+      name: `\`language\` (${place}) chooses the languages of OCR; the error for one that is not installed lists the others`,
+      run: async (product) => {
+        const request = async (language: string, mode = 'ocr') => ({
+          file: await readPdfFixture('scanned-harbour-report.pdf'),
+          fileName: 'scan.pdf',
+          options: {
+            parsers: [{ type: 'pdf', mode, ...(place === 'parser' ? { language } : {}) }],
+            ...(place === 'option' ? { language } : { language: 'xxx' }),
+          },
+        });
+        assert.match((await expectSuccess(product, await request('eng'))).markdown ?? '', /\w{4}/);
+        const { error, details } = await expectError(product, await request('eng+tlh'), 400, 'BAD_REQUEST');
+        assert.match(error, /`tlh` is not installed on this server\. Installed languages: .*\beng\b/);
+        assert.equal(details?.[0]?.path, 'language');
+        // The language matters only where OCR reads.
+        await expectSuccess(product, await request('tlh', 'fast'));
+      },
+    }),
+  ),
   {
     name: '`maxPages` counts the pages that `pages` selects',
     run: async (product) => {
