@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { PictureCollection } from '#shared/document/pictures.ts';
+import { findDrawnFigures } from './drawings.ts';
 import type { Draft, FigureDraft } from './layout/blocks.ts';
 import type { ReadPage } from './page-reader.ts';
 import { area, type Box, boundingBox, centreInside, intersectionArea } from './source/geometry.ts';
@@ -42,10 +43,11 @@ export class PdfPictures {
 
   /** The drafts of a run of pages, with pictures. @throws EngineCrashError */
   async add(batch: readonly ReadPage[], drafts: readonly Draft[], signal: AbortSignal): Promise<Draft[]> {
-    const complete = batch.flatMap((page) => {
+    const complete: Draft[] = [];
+    for (const page of batch) {
       const own = drafts.filter((draft) => draft.pageIndex === page.content.index);
-      return addTextedPictures(page, own);
-    });
+      complete.push(...(await this.#addDrawnFigures(page, addTextedPictures(page, own))));
+    }
     if (!this.#source.readPicture) return complete;
     for (const draft of complete) {
       if (draft.kind !== 'figure') continue;
@@ -56,6 +58,19 @@ export class PdfPictures {
       this.#figures.push(draft);
     }
     return complete;
+  }
+
+  async #addDrawnFigures(page: ReadPage, drafts: Draft[]): Promise<Draft[]> {
+    if (page.source !== 'native_text' || page.status === 'failed') return drafts;
+    const boxes = await this.#source.readDrawings?.(page.content.index).catch((error: unknown) => {
+      if (!(error instanceof PageUnreadableError)) throw error;
+      return undefined;
+    });
+    for (const box of findDrawnFigures(page.content, boxes ?? [], drafts)) {
+      const figure: FigureDraft = { kind: 'figure', pageIndex: page.content.index, box, ocr: null };
+      drafts.splice(placeOf(box, drafts), 0, figure);
+    }
+    return drafts;
   }
 
   /** Marks the pictures that repeat at the same place, such as a logo on each page. */

@@ -21,6 +21,11 @@ export interface PageSource {
    * @throws PageUnreadableError, EngineCrashError
    */
   readPicture?(index: number, box: Box): Promise<PagePicture | 'too-large' | undefined>;
+  /**
+   * The boxes of the lines and areas that a page draws, in points of the displayed frame; undefined above DOCUMENT_LIMITS.pdfPageDrawings.
+   * @throws PageUnreadableError, EngineCrashError
+   */
+  readDrawings?(index: number): Promise<Box[] | undefined>;
   close(): Promise<void>;
 }
 

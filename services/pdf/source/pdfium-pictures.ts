@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { area, type Box, concatenate, intersectionArea, type Matrix, mapBox } from './geometry.ts';
 import type { PagePicture, PixelPicture, StoredPicture } from './page-model.ts';
+import { objectBounds, objectMatrix } from './pdfium-geometry.ts';
 import { decodeUtf8, type Pdfium, readSized } from './pdfium-module.ts';
 
 const TEXT = 1;
@@ -29,6 +30,8 @@ const COVERED_SHARE = 0.01;
 const JPEG_COMPONENTS: ReadonlySet<number> = new Set([1, 3]);
 /** Mean value of the channels from which a picture is nearly white. */
 const LIGHT = 225;
+/** Share of the box that an image must fill to be the picture. */
+const WHOLE_SHARE = 0.7;
 /** A frame around an image has at most this many segments. */
 const FRAME_SEGMENTS = 6;
 
@@ -95,13 +98,13 @@ function visit(walk: Walk, object: number, toPage: Matrix, depth: number): void 
   const type = pdfium.FPDFPageObj_GetType(object);
   if (type === FORM) {
     if (depth >= DOCUMENT_LIMITS.pdfFormDepth) return;
-    const inner = concatenate(matrixOf(walk, object), toPage);
+    const inner = concatenate(objectMatrix(pdfium, object, frame.scratch), toPage);
     const count = pdfium.FPDFFormObj_CountObjects(object);
     for (let n = 0; n < count && walk.objects < DOCUMENT_LIMITS.pdfPageObjects; n++)
       visit(walk, pdfium.FPDFFormObj_GetObject(object, n), inner, depth + 1);
     return;
   }
-  const box = boundsOf(walk, object, toPage);
+  const box = objectBounds(pdfium, object, toPage, frame.scratch);
   if (!box || intersectionArea(box, walk.box) <= 0) return;
   if (type !== IMAGE) {
     if (walk.images.length > 0 && (type === TEXT || type === PATH) && !isFrame(walk, object, type)) walk.over.push(box);
@@ -113,7 +116,13 @@ function visit(walk: Walk, object: number, toPage: Matrix, depth: number): void 
   if (!pdfium.FPDFImageObj_GetImagePixelSize(object, s, s + 4)) return;
   const { i32 } = pdfium.heap;
   const [pixelWidth = 0, pixelHeight = 0] = i32.subarray(s >> 2, (s >> 2) + 2);
-  walk.images.push({ object, matrix: concatenate(matrixOf(walk, object), toPage), box, pixelWidth, pixelHeight });
+  walk.images.push({
+    object,
+    matrix: concatenate(objectMatrix(pdfium, object, frame.scratch), toPage),
+    box,
+    pixelWidth,
+    pixelHeight,
+  });
 }
 
 /** Whether an object is only the outline around an image. */
@@ -128,6 +137,7 @@ function isWhole(walk: Walk, image: PlacedImage): boolean {
   const { a, b, c, d } = image.matrix;
   const upright = a > 0 && d < 0 && Math.max(Math.abs(b), Math.abs(c)) < 0.01 * Math.min(a, -d);
   if (!upright || pdfium.FPDFPageObj_HasTransparency(image.object)) return false;
+  if (area(image.box) < area(walk.box) * WHOLE_SHARE) return false;
   const covered = walk.over.reduce((sum, box) => sum + intersectionArea(box, image.box), 0);
   return covered <= area(image.box) * COVERED_SHARE && !isClipped(walk, image);
 }
@@ -356,16 +366,4 @@ function surveyPixels(
       if (!grey && transparent) return { grey, transparent };
     }
   return { grey, transparent };
-}
-
-function matrixOf({ pdfium, frame: { scratch: s } }: Walk, object: number): Matrix {
-  if (!pdfium.FPDFPageObj_GetMatrix(object, s)) return { a: 1, b: 0, c: 0, d: 1, e: 0, f: 0 };
-  const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = pdfium.heap.f32.subarray(s >> 2, (s >> 2) + 6);
-  return { a, b, c, d, e, f };
-}
-
-function boundsOf({ pdfium, frame: { scratch: s } }: Walk, object: number, toPage: Matrix): Box | undefined {
-  if (!pdfium.FPDFPageObj_GetBounds(object, s, s + 4, s + 8, s + 12)) return undefined;
-  const [x0 = 0, y0 = 0, x1 = 0, y1 = 0] = pdfium.heap.f32.subarray(s >> 2, (s >> 2) + 4);
-  return mapBox(toPage, x0, y0, x1, y1);
 }

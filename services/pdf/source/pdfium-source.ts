@@ -6,6 +6,7 @@ import { linkWords } from './links.ts';
 import type { Bookmark, DocumentInfo, GreyImage, PageContent, PagePicture } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
 import { FormFields, paintAnnotations, showsAnnotations } from './pdfium-annotations.ts';
+import { readDrawings } from './pdfium-drawings.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
 import { readPicture } from './pdfium-pictures.ts';
@@ -268,6 +269,12 @@ class PdfiumSource implements PageSource {
       };
       return readPicture(this.#pdfium, frame, box);
     });
+  }
+
+  async readDrawings(index: number): Promise<Box[] | undefined> {
+    return this.#withPage(index, (page, crop, rotation) =>
+      readDrawings(this.#pdfium, page, displayMatrix(crop, rotation), this.#scratch),
+    );
   }
 
   async close(): Promise<void> {
