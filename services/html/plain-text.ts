@@ -44,6 +44,13 @@ export function convertPlainText(file: SourceFile, options: RenderOptions): Conv
   return { genre: 'document', html: html.text(), markdown: markdown.text(), metadata: {}, warnings };
 }
 
+/** HTML of a plain text that is part of a document, without headers and footers of pages. */
+export function plainTextHtml(text: string): string {
+  const html: string[] = [];
+  readBlocks(withoutControlCodes(text), true, (block) => html.push(blockHtml(block)));
+  return html.join('\n');
+}
+
 /** Collects blocks up to the limit of a field of the response. */
 class Output {
   readonly #parts: string[] = [];

@@ -1,8 +1,9 @@
-// Handles the jobs of the html service: converts HTML, XHTML, EPUB, Markdown and plain text files.
+// Handles the jobs of the html service: converts HTML, XHTML, EPUB, Markdown, plain text and mail files.
 import { conversionHandler } from '#shared/document/convert.ts';
 import { renderRecord } from '#shared/document/render.ts';
 import { convertEpub } from './epub.ts';
 import { convertHtml } from './html.ts';
+import { convertMail } from './mail/mail.ts';
 import { convertMarkdown } from './markdown-file.ts';
 import { convertPlainText } from './plain-text.ts';
 
@@ -13,6 +14,8 @@ export const handle = conversionHandler(async (file, options) => {
     case '.md':
     case '.markdown':
       return convertMarkdown(file);
+    case '.eml':
+      return convertMail(file, options);
     case '.txt':
       return convertPlainText(file, options);
     default:

@@ -3,7 +3,7 @@ import type { DocumentMetadata } from '#shared/contract/jobs.ts';
 import { isCommon, isFirstName, isLastName } from './recognizers/person-name.ts';
 
 const AUTHOR_KEYS =
-  /^(?:dc[._:]?)?(?:author|authors|creator|lastmodifiedby|last[-_ ]?author|manager|article:author|twitter:creator|contributor|ogarticleauthor|editor|byline)$/i;
+  /^(?:dc[._:]?)?(?:author|authors|creator|lastmodifiedby|last[-_ ]?author|manager|article:author|twitter:creator|contributor|ogarticleauthor|editor|byline|from|to|cc)$/i;
 
 /** The people who are named as authors. Companies, departments and programs are left out. */
 export function authorsOf(metadata: DocumentMetadata): string[] {
@@ -13,10 +13,14 @@ export function authorsOf(metadata: DocumentMetadata): string[] {
 /** Names are separated by commas, semicolons, `&` or "and". */
 function namesIn(value: DocumentMetadata[string]): string[] {
   const texts = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === 'string');
-  return texts
-    .flatMap((text) => text.split(/[;,&]|\band\b/))
-    .map((name) => name.trim())
-    .filter(isPersonName);
+  return (
+    texts
+      // In a mail: `Group: Name <address>`.
+      .map((text) => text.replace(/<[^<>]*>/g, '').replace(/^[^:]*:/, ''))
+      .flatMap((text) => text.split(/[;,&]|\band\b/))
+      .map((name) => name.trim())
+      .filter(isPersonName)
+  );
 }
 
 function isPersonName(name: string): boolean {

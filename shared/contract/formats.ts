@@ -248,6 +248,14 @@ export const FORMATS = [
     kind: 'document',
     label: 'Markdown',
   },
+  {
+    extension: '.eml',
+    mimeTypes: ['message/rfc822'],
+    container: 'text',
+    service: 'html',
+    kind: 'document',
+    label: 'Mail message',
+  },
 ] as const satisfies readonly FormatRow[];
 
 export type Extension = (typeof FORMATS)[number]['extension'];

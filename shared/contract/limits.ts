@@ -109,6 +109,14 @@ export const DOCUMENT_LIMITS = {
   htmlDepth: 400,
   /** Elements of one HTML tree. */
   htmlElements: 2_000_000,
+  /** Parts of one mail message, with the parts of the messages in it. */
+  mailParts: 20_000,
+  /** Levels of nested parts of a mail message. */
+  mailDepth: 150,
+  /** Bytes of the header of one part of a mail message. */
+  mailHeaderBytes: MiB,
+  /** Levels of messages in messages that are read. A deeper message is listed as an attachment. */
+  mailMessageDepth: 10,
   /** Bytes of a Markdown file. A larger text can be sent as `.txt`, which needs no tree. */
   markdownBytes: 12 * MiB,
   /** Levels of nested quotes and lists of a Markdown file. A list and its item are two levels. */

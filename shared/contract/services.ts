@@ -37,7 +37,7 @@ export const WORKER_SERVICES = {
     variables: ['LIBREOFFICE_FOLDER'],
   },
   html: {
-    description: 'Converts HTML, EPUB, Markdown and plain text files.',
+    description: 'Converts HTML, EPUB, Markdown, plain text and mail files.',
     converts: true,
     memoryMiB: 2048,
     jobsPerCore: 1,

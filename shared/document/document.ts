@@ -34,6 +34,8 @@ export interface PagedPage {
 export interface ConvertedDocument {
   /** `webpage`: heuristics search for the main content. `document`: only header, nav, footer and aside elements are left out. */
   genre: 'webpage' | 'document';
+  /** Tables may be layout tables, as in web pages. */
+  layoutTables?: true;
   /** Semantic HTML: a fragment or a complete document. Empty for a paged document, whose blocks contain the HTML. */
   html: string;
   /** XHTML: `<a/>` ends the element, CDATA is text. */

@@ -77,7 +77,8 @@ function renderTree(document: ConvertedDocument, options: RenderOptions): Render
   removeElements(normalizeAddresses(scope, base, options.removeBase64Images, place));
   const apart = options.includeTags.length > 0 && scope !== tree.body.children;
   for (const field of options.fields) {
-    if (field === 'markdown') fields.markdown = toMarkdown(scope, { webpage, footnotes, apart });
+    if (field === 'markdown')
+      fields.markdown = toMarkdown(scope, { webpage: webpage || document.layoutTables === true, footnotes, apart });
     else if (field === 'html')
       fields.html = apart ? scope.map((node) => serialize([node])).join('\n') : serialize(scope);
     else if (field === 'links') fields.links = listLinks(scope);

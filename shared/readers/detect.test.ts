@@ -15,6 +15,7 @@ const EPUB = zip('mimetype', 'application/epub+zipPK\x03\x04');
 const RTF = latin('{\\rtf1\\ansi hello}');
 const HTML = latin('<!-- saved --><!DOCTYPE html>\n<html><p>x');
 const TEXT = latin('a,b\n1,2\n');
+const MAIL = latin('Subject: a\r\nFrom: b\r\n\r\nx');
 const PNG = latin('\x89PNG\r\n\x1a\n\0\0');
 
 const IMAGES: Readonly<Record<string, Buffer>> = {
@@ -32,14 +33,8 @@ const OWN = { pdf: PDF, zip: OOXML, ole: OLE, rtf: RTF, markup: HTML, text: TEXT
 
 for (const row of FORMATS)
   test(`detects ${row.extension} by its name and content`, () => {
-    const head =
-      row.extension === '.epub'
-        ? EPUB
-        : row.extension === '.odt'
-          ? ODT
-          : row.container === 'image'
-            ? IMAGES[row.label]
-            : OWN[row.container];
+    const own: Readonly<Record<string, Buffer>> = { '.epub': EPUB, '.odt': ODT, '.eml': MAIL };
+    const head = own[row.extension] ?? (row.container === 'image' ? IMAGES[row.label] : OWN[row.container]);
     assert.ok(head);
     assert.deepEqual(detectFormat({ head, fileName: `a${row.extension.toUpperCase()}` }), {
       extension: row.extension,
@@ -75,6 +70,8 @@ const detections: [fileName: string, content: string, head: Buffer, extension: s
     '.xhtml',
     'markup',
   ],
+  ['a.eml', 'a message with bytes that are not text', latin('Subject: a\n\n\0\x01\x02%PDF-1.4'), '.eml', 'text'],
+  ['a.eml', 'HTML content', HTML, '.html', 'markup'],
   ['a.txt', 'letters that are the magic bytes of MP3 files', latin('ID3 tags are at the start.'), '.txt', 'text'],
   ['a.md', 'the namespace of Excel 2003', latin('Use urn:schemas-microsoft-com:office:spreadsheet.'), '.md', 'text'],
   ['a.txt', 'HTML content', HTML, '.html', 'markup'],

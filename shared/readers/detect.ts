@@ -77,6 +77,9 @@ const PDF_HEADER_WITHIN = 1024;
 const OFFICE_XML =
   /<\?mso-application\b|urn:schemas-microsoft-com:office:spreadsheet|schemas\.microsoft\.com\/office\/(?:word\/2003\/wordml|2006\/xmlPackage)/;
 
+/** A mail starts with a header field, or with the line that separates the messages of a mailbox. */
+const MAIL_HEADER = /^(?:\xef\xbb\xbf)?\s*(?:>?From [^\n]+|[!-9;-~]{1,200}[ \t]*:[^\n]*)\n/;
+
 const TABBED_ROWS = /^[^\t\n]*\t[^\n]*\n[^\t\n]*\t/;
 
 function startsWith(bytes: Uint8Array, magic: readonly number[], offset = 0): boolean {
@@ -216,6 +219,8 @@ function statedRow({ fileName, contentType }: DetectInput): FormatRow {
 export function detectFormat(input: DetectInput): DetectedFormat {
   const stated = statedRow(input);
   const { head } = input;
+  // A mail may contain files of any kind, also as bytes that are not text.
+  if (stated.extension === '.eml' && MAIL_HEADER.test(ascii(head, 0, 1_000))) return detected(stated);
   const content = sniffContent(head);
   switch (content.kind) {
     case 'zip':

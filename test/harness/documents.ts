@@ -68,6 +68,15 @@ const pipeTable = (rows: readonly (readonly string[])[]): string[] => rows.map((
 const plainText = (content: Content): string =>
   `${[content.title, ...content.paragraphs, pipeTable(content.table).join('\n')].join('\n\n')}\n`;
 
+/** A message whose subject is the title, with plain text and HTML as alternatives. */
+const eml = (content: Content): string => {
+  const alternative = (type: string, body: string) =>
+    `--sea\r\nContent-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(body).toString('base64')}\r\n`;
+  const subject = `=?utf-8?B?${Buffer.from(content.title).toString('base64')}?=`;
+  const page = `<html><body>${bodyHtml(content)}</body></html>`;
+  return `From: Keeper <keeper@harbour.example>\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=sea\r\n\r\n${alternative('text/plain', plainText(content))}${alternative('text/html', page)}--sea--\r\n`;
+};
+
 const markdown = (content: Content): string => {
   const [head = '', ...rows] = pipeTable(content.table);
   const rule = `|${' --- |'.repeat(content.table[0]?.length ?? 1)}`;
@@ -96,6 +105,8 @@ async function make(extension: Extension, content: Content): Promise<Uint8Array 
       return csv(content);
     case '.tsv':
       return tsv(content);
+    case '.eml':
+      return eml(content);
     case '.txt':
       return plainText(content);
     case '.md':
