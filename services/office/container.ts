@@ -1,31 +1,49 @@
 // Detects the format of an office upload from the content of its container, because these formats share names and magic bytes.
 import { ParseError } from '#shared/contract/errors.ts';
-import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
+import { EXTENSIONS, type Extension, formatByExtension } from '#shared/contract/formats.ts';
 import type { SourceFile } from '#shared/document/document.ts';
+import { decodeText } from '#shared/readers/charset.ts';
 import { childElements, descendants, parseXml } from '#shared/readers/xml.ts';
 import { openZip, type ZipContainer } from '#shared/readers/zip.ts';
 import { binaryKind } from './ole.ts';
 import { OpcPackage } from './opc.ts';
 
+/** Which reader an Office Open XML package needs. `binary`: only LibreOffice reads it. */
+type OpcFamily = 'word' | 'sheet' | 'slides' | 'binary';
+
 export type OfficeFile =
-  | { kind: 'opc'; extension: Extension; opc: OpcPackage; mainPart: string }
-  | { kind: 'odf'; extension: '.odt' | '.ods' | '.odp'; zip: ZipContainer }
+  | { kind: 'opc'; extension: Extension; family: OpcFamily; opc: OpcPackage; mainPart: string }
+  | { kind: 'odf'; extension: Extension; zip: ZipContainer }
+  /** OpenDocument in one XML document. */
+  | { kind: 'flat'; extension: Extension; xml: string }
   /** A format that only LibreOffice reads. */
   | { kind: 'legacy'; extension: '.doc' | '.xls' | '.ppt' | '.rtf' };
 
-/** The content types of main parts, without `application/vnd.`. A template or slide show is read as the document that it creates. */
-const MAIN_PARTS: readonly (readonly [RegExp, Extension])[] = [
-  [/wordprocessingml\.(?:document|template)\.main\+xml$/i, '.docx'],
-  [/ms-word\.(?:document|template)\.macroenabled(?:template)?\.main\+xml$/i, '.docm'],
-  [/ms-word\.(?:document|template)\.macroenabled\w*\.main\+xml$/i, '.docm'],
-  [/spreadsheetml\.(?:sheet|template)\.main\+xml$/i, '.xlsx'],
-  [/ms-excel\.(?:sheet|template|addin)\.macroenabled\.main\+xml$/i, '.xlsm'],
-  [/ms-excel\.sheet\.binary\.macroenabled\.main$/i, '.xlsb'],
-  [/presentationml\.(?:presentation|slideshow|template)\.main\+xml$/i, '.pptx'],
-  [/ms-powerpoint\.(?:presentation|slideshow|template|addin)\.macroenabled\.main\+xml$/i, '.pptm'],
+/** The content types of main parts, without `application/vnd.`. An add-in is read as the document that it is stored as. */
+const MAIN_PARTS: readonly (readonly [RegExp, OpcFamily, Extension])[] = [
+  [/wordprocessingml\.document\.main\+xml$/i, 'word', '.docx'],
+  [/wordprocessingml\.template\.main\+xml$/i, 'word', '.dotx'],
+  [/ms-word\.template\.macroenabled\w*\.main\+xml$/i, 'word', '.dotm'],
+  [/ms-word\.document\.macroenabled\w*\.main\+xml$/i, 'word', '.docm'],
+  [/spreadsheetml\.sheet\.main\+xml$/i, 'sheet', '.xlsx'],
+  [/spreadsheetml\.template\.main\+xml$/i, 'sheet', '.xltx'],
+  [/ms-excel\.template\.macroenabled\.main\+xml$/i, 'sheet', '.xltm'],
+  [/ms-excel\.(?:sheet|addin)\.macroenabled\.main\+xml$/i, 'sheet', '.xlsm'],
+  [/ms-excel\.sheet\.binary\.macroenabled\.main$/i, 'binary', '.xlsb'],
+  [/presentationml\.presentation\.main\+xml$/i, 'slides', '.pptx'],
+  [/presentationml\.template\.main\+xml$/i, 'slides', '.potx'],
+  [/presentationml\.slideshow\.main\+xml$/i, 'slides', '.ppsx'],
+  [/ms-powerpoint\.template\.macroenabled\.main\+xml$/i, 'slides', '.potm'],
+  [/ms-powerpoint\.slideshow\.macroenabled\.main\+xml$/i, 'slides', '.ppsm'],
+  [/ms-powerpoint\.(?:presentation|addin)\.macroenabled\.main\+xml$/i, 'slides', '.pptm'],
 ];
 
-const ODF_KINDS: Record<string, '.odt' | '.ods' | '.odp'> = { text: '.odt', spreadsheet: '.ods', presentation: '.odp' };
+/** The formats of a document and of a template for it. */
+const ODF_KINDS: Readonly<Record<string, readonly [Extension, Extension]>> = {
+  text: ['.odt', '.ott'],
+  spreadsheet: ['.ods', '.ots'],
+  presentation: ['.odp', '.otp'],
+};
 
 function encrypted(): ParseError {
   return new ParseError('DOCUMENT_ENCRYPTED', 'The document is encrypted: remove its password and send it again');
@@ -58,14 +76,18 @@ export async function openOffice(file: SourceFile): Promise<OfficeFile> {
   if (/^\x09[\x00\x02\x04][\x04\x06]\x00/.test(head)) return { kind: 'legacy', extension: '.xls' };
   if (/urn:schemas-microsoft-com:office:spreadsheet/.test(head)) return { kind: 'legacy', extension: '.xls' };
   if (/schemas\.microsoft\.com\/office\/word\/2003\/wordml/.test(head)) return { kind: 'legacy', extension: '.doc' };
+  if (formatByExtension(file.extension)?.container === 'markup') {
+    const xml = decodeText(bytes, { markup: true }).text;
+    return { kind: 'flat', extension: file.extension as Extension, xml };
+  }
   throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: it does not have the format of an office program');
 }
 
 function openContainer(zip: ZipContainer): OfficeFile {
   if (zip.has('[Content_Types].xml')) return openOpc(zip);
   const mime = zip.has('mimetype') ? zip.text('mimetype').trim() : rootMediaType(zip);
-  const odf = /^application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)\b/.exec(mime)?.[1];
-  const extension = odf === undefined ? undefined : ODF_KINDS[odf];
+  const odf = /^application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)\b(-template)?/.exec(mime);
+  const extension = ODF_KINDS[odf?.[1] ?? '']?.[odf?.[2] === undefined ? 0 : 1];
   if (extension !== undefined) {
     refuseEncryptedOdf(zip);
     if (!zip.has('content.xml'))
@@ -113,14 +135,14 @@ function openOpc(zip: ZipContainer): OfficeFile {
   for (const part of candidates) {
     const type = typeOf(part);
     const known = MAIN_PARTS.find(([pattern]) => pattern.test(type));
-    if (known && zip.has(part)) return { kind: 'opc', extension: known[1], opc, mainPart: part };
+    if (known && zip.has(part)) return { kind: 'opc', extension: known[2], family: known[1], opc, mainPart: part };
   }
-  for (const [part, extension] of [
-    ['word/document.xml', '.docx'],
-    ['xl/workbook.xml', '.xlsx'],
-    ['ppt/presentation.xml', '.pptx'],
+  for (const [part, family, extension] of [
+    ['word/document.xml', 'word', '.docx'],
+    ['xl/workbook.xml', 'sheet', '.xlsx'],
+    ['ppt/presentation.xml', 'slides', '.pptx'],
   ] as const)
-    if (zip.has(part)) return { kind: 'opc', extension, opc, mainPart: part };
+    if (zip.has(part)) return { kind: 'opc', extension, family, opc, mainPart: part };
   if (main && !zip.has(main.target))
     throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: its main part is missing');
   throw unsupported('a package that holds no Word, Excel or PowerPoint document');

@@ -230,6 +230,43 @@ describe('legacy formats, through LibreOffice', {
   });
 });
 
+describe('flat OpenDocument files', () => {
+  const flat = (body: string, attributes = '') =>
+    Buffer.from(
+      `<?xml version="1.0"?><o:document xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0" o:mimetype="application/vnd.oasis.opendocument.text"${attributes}>${body}</o:document>`,
+    );
+  const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+  test('reads the body, the styles, the headers and the metadata of one XML document', async () => {
+    const file = flat(
+      '<o:meta><dc:title>Tides</dc:title></o:meta><o:automatic-styles><style:style style:name="B" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style></o:automatic-styles><o:master-styles><style:master-page style:name="Standard"><style:header><text:p>Head</text:p></style:header></style:master-page></o:master-styles><o:body><o:text><text:p>One <text:span text:style-name="B">bold</text:span></text:p></o:text></o:body>',
+    );
+    const { html, metadata } = await convert(file, 'a.fodt');
+    assert.match(html, /<header>.*Head.*<\/header>/);
+    assert.match(html, /One <strong>bold<\/strong>/);
+    assert.equal(metadata.title, 'Tides');
+    assert.equal(metadata.contentType, 'application/vnd.oasis.opendocument.text-flat-xml');
+  });
+
+  test('reads pictures that are base64 text, and formulas and charts that are XML', async () => {
+    const frame = (inside: string) => `<text:p><draw:frame>${inside}</draw:frame></text:p>`;
+    const file = flat(
+      `<o:body><o:text>${frame(`<draw:image draw:mime-type="image/png"><o:binary-data>${PIXEL.slice(0, 40)}\n ${PIXEL.slice(40)}</o:binary-data></draw:image><svg:desc>Map</svg:desc>`)}${frame('<draw:object><math:math><math:mi>x</math:mi></math:math></draw:object>')}${frame('<draw:object><o:document><o:body><o:chart><chart:chart><chart:title><text:p>Boats</text:p></chart:title></chart:chart></o:chart></o:body></o:document></draw:object>')}</o:text></o:body>`,
+    );
+    const { html } = await convert(file, 'a.fodt');
+    assert.match(html, /<img src="data:image\/png;base64,[^"]*" alt="Map">/);
+    assert.match(html, /<math><mi>x<\/mi><\/math>/);
+    assert.match(html, /<strong>Boats<\/strong>/);
+  });
+
+  test('refuses entities, deep nesting and a file without a body', async () => {
+    await assert.rejects(convert(flat('<o:meta/>'), 'a.fodt'), { code: 'DOCUMENT_CORRUPT' });
+    await assert.rejects(convert(flat(`<o:body>${'<x>'.repeat(1_100)}`), 'a.fods'), { code: 'DOCUMENT_TOO_COMPLEX' });
+    const entity = Buffer.from('<!DOCTYPE x [<!ENTITY a "b">]><o:document>&a;</o:document>');
+    await assert.rejects(convert(entity, 'a.fodp'), { code: 'DOCUMENT_TOO_COMPLEX' });
+  });
+});
+
 describe('hostile and broken files', () => {
   const main = (xml: string) =>
     zipOf([

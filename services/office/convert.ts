@@ -10,7 +10,7 @@ import { readDocx } from './docx/document.ts';
 import type { PictureOptions } from './drawing.ts';
 import type { TargetExtension } from './libreoffice/office-process.ts';
 import { convertLegacy } from './libreoffice/soffice.ts';
-import { readOdf } from './odf/document.ts';
+import { flatParts, packageParts, readOdf } from './odf/document.ts';
 import { OpcPackage } from './opc.ts';
 import { readProperties } from './properties.ts';
 import { readWorkbook } from './sheet/workbook.ts';
@@ -73,7 +73,8 @@ async function modernize(office: OfficeFile, file: SourceFile, context: JobConte
   const bytes = await convertLegacy(file.bytes, office.extension, target, { signal, volatile });
   const opc = new OpcPackage(await openZip(bytes));
   const mainPart = { docx: 'word/document.xml', xlsx: 'xl/workbook.xml', pptx: 'ppt/presentation.xml' }[target];
-  return { kind: 'opc', extension: `.${target}`, opc, mainPart };
+  const family = { docx: 'word', xlsx: 'sheet', pptx: 'slides' } as const;
+  return { kind: 'opc', extension: `.${target}`, family: family[target], opc, mainPart };
 }
 
 async function read(
@@ -81,16 +82,15 @@ async function read(
   options: RenderOptions,
   pictures: PictureOptions,
 ): Promise<OfficeContent & { metadata: DocumentMetadata }> {
-  if (office.kind === 'odf') return readOdf(office.zip, options, pictures);
+  if (office.kind === 'odf') return readOdf(packageParts(office.zip), options, pictures);
+  if (office.kind === 'flat') return readOdf(flatParts(office.xml), options, pictures);
   if (office.kind === 'legacy') throw new ParseError('CONVERSION_FAILED');
   const { opc, mainPart } = office;
   const metadata = readProperties(opc.tree(opc.related('', 'core-properties')[0]?.target));
-  switch (office.extension) {
-    case '.docx':
-    case '.docm':
+  switch (office.family) {
+    case 'word':
       return { html: readDocx(opc, mainPart, pictures), metadata };
-    case '.xlsx':
-    case '.xlsm':
+    case 'sheet':
       return { ...writeSheets(readWorkbook(opc, mainPart, pictures), options), metadata };
     default:
       return { html: readPptx(opc, mainPart, pictures), metadata };

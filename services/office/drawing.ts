@@ -53,6 +53,21 @@ export function pictureUri(zip: ZipContainer, name: string, { embed, collection 
   return `data:${type};base64,${embed ? Buffer.from(zip.read(name)).toString('base64') : ''}`;
 }
 
+/** As `pictureUri`, for a picture that is base64 text in the XML of a flat document (ODF 1.3 part 3, 19.28). */
+export function flatPictureUri(
+  data: XmlElement,
+  mimeType: string | undefined,
+  { embed, collection }: PictureOptions,
+): string {
+  const encoded = () => textContent(data).replace(/\s+/g, '');
+  if (collection) {
+    const text = encoded();
+    return collection.add(text, () => Buffer.from(text, 'base64'));
+  }
+  const type = mimeType !== undefined && /^image\/[\w.+-]{1,60}$/.test(mimeType) ? mimeType : 'image/png';
+  return `data:${type};base64,${embed ? encoded() : ''}`;
+}
+
 /** `<img>` of a picture that a part refers to; '' if the picture is missing, or if it has no alternative text and its bytes are not embedded. */
 export function pictureMarkup(
   opc: OpcPackage,

@@ -29,11 +29,25 @@ const IMAGES: Readonly<Record<string, Buffer>> = {
 const WAV = latin('RIFF\x24\0\0\0WAVEfmt ');
 const SVG = latin('<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>');
 
+const flat = (type: string) =>
+  latin(
+    `<?xml version="1.0"?>\n<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" office:mimetype="application/vnd.oasis.opendocument.${type}"><office:body>`,
+  );
+const template = (type: string) => zip('mimetype', `application/vnd.oasis.opendocument.${type}-templatePK\x03\x04`);
+
 const OWN = { pdf: PDF, zip: OOXML, ole: OLE, rtf: RTF, markup: HTML, text: TEXT } as const;
 
 for (const row of FORMATS)
   test(`detects ${row.extension} by its name and content`, () => {
-    const own: Readonly<Record<string, Buffer>> = { '.epub': EPUB, '.odt': ODT, '.eml': MAIL };
+    const own: Readonly<Record<string, Buffer>> = {
+      '.epub': EPUB,
+      '.odt': ODT,
+      '.eml': MAIL,
+      '.fodt': flat('text'),
+      '.fods': flat('spreadsheet'),
+      '.fodp': flat('presentation-template'),
+      '.ots': template('spreadsheet'),
+    };
     const head = own[row.extension] ?? (row.container === 'image' ? IMAGES[row.label] : OWN[row.container]);
     assert.ok(head);
     assert.deepEqual(detectFormat({ head, fileName: `a${row.extension.toUpperCase()}` }), {
@@ -54,6 +68,12 @@ const detections: [fileName: string, content: string, head: Buffer, extension: s
   ['a.doc', 'an Office Open XML container', OOXML, '.docx', 'zip'],
   ['a.pdf', 'an OLE container', OLE, '.doc', 'ole'],
   ['a.pdf', 'an Office Open XML container', OOXML, '.docx', 'zip'],
+  ['a.odt', 'the content of a template', template('text'), '.ott', 'zip'],
+  ['a.odt', 'flat OpenDocument content', flat('text'), '.fodt', 'markup'],
+  ['a.fodt', 'the content of a flat spreadsheet', flat('spreadsheet'), '.fods', 'markup'],
+  ['a.fodt', 'an OpenDocument package', ODT, '.odt', 'zip'],
+  ['a.fodt', 'HTML content', HTML, '.html', 'markup'],
+  ['a.dotx', 'an OLE container', OLE, '.dotx', 'ole'],
   ['a.csv', 'an Excel workbook', latin(`PK\x03\x04${'\0'.repeat(26)}xl/workbook.xml`), '.xlsx', 'zip'],
   ['a.csv', 'HTML content', HTML, '.html', 'markup'],
   ['a.csv', 'values that look like tags', latin('<b>,<i>\n1,2\n'), '.csv', 'text'],
@@ -112,6 +132,7 @@ const refusals: [fileName: string, content: string, head: Buffer, message: RegEx
   ['a.webp', 'a sound', WAV, /content is a RIFF media file/],
   ['a.docx', 'no content', Buffer.alloc(0), /content is empty/],
   ['a.xls', 'comma-separated text', TEXT, /content is plain text/],
+  ['a.fodt', 'plain text', TEXT, /declared as Flat OpenDocument text .* content is plain text/],
   ['a.docx', 'plain text', TEXT, /declared as Word .* content is plain text/],
   ['a.pdf', 'a ZIP archive', zip('notes.txt'), /content is a ZIP archive/],
   ['a.csv', 'binary data', latin('\0\x01\x02\x03binary\0\0'), /unknown binary data/],

@@ -104,8 +104,11 @@ function sniffZip(head: Uint8Array): SniffedContent {
   const text = ascii(head, 0, head.length);
   if (text.startsWith('mimetype', 30)) {
     const mime = /^[\w.+/-]{1,100}/.exec(text.slice(MIMETYPE_OFFSET, MIMETYPE_OFFSET + 100))?.[0] ?? '';
-    // The next local header follows the text immediately. The type of a template starts with the type of its format, but is longer.
+    // The next local header follows the text immediately, so the longest known type that the text starts with is its type.
     const known = [
+      'application/vnd.oasis.opendocument.text-template',
+      'application/vnd.oasis.opendocument.spreadsheet-template',
+      'application/vnd.oasis.opendocument.presentation-template',
       'application/vnd.oasis.opendocument.text',
       'application/vnd.oasis.opendocument.spreadsheet',
       'application/vnd.oasis.opendocument.presentation',
@@ -120,6 +123,19 @@ function sniffZip(head: Uint8Array): SniffedContent {
     return { kind: 'zip', extension, label: 'an Office Open XML document' };
   }
   return { kind: 'zip', label: 'a ZIP archive' };
+}
+
+/**
+ * The format of an OpenDocument file that is one XML document (ODF 1.3 part 3, 3.1.2): its root element names the type
+ * of the document. Undefined for any other text.
+ */
+function flatOpenDocument(text: string): '.fodt' | '.fods' | '.fodp' | undefined {
+  const root = /^<(?:[\w.-]{1,50}:)?document\s[^>]*>/.exec(text)?.[0];
+  if (root === undefined || !root.includes('urn:oasis:names:tc:opendocument:xmlns:office:1.0')) return undefined;
+  const type = /mimetype\s*=\s*["']application\/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation)/.exec(
+    root,
+  )?.[1];
+  return type === undefined ? undefined : type === 'text' ? '.fodt' : type === 'spreadsheet' ? '.fods' : '.fodp';
 }
 
 function sniffText(head: Uint8Array): SniffedContent {
@@ -141,6 +157,8 @@ function sniffText(head: Uint8Array): SniffedContent {
       skipped = true;
     }
   }
+  const flat = flatOpenDocument(rest);
+  if (flat !== undefined) return { kind: 'markup', extension: flat, label: 'flat OpenDocument' };
   // A CSV file may begin with `<`, so only tags that start a document count.
   const html = /^(?:<!doctype\s+html\b|<(?:[a-z]{1,9}:)?html[\s>/]|<head[\s>]|<body[\s>])/i.exec(rest)?.[0];
   if (html === undefined) return { kind: 'text', label: 'plain text' };
@@ -245,11 +263,13 @@ export function detectFormat(input: DetectInput): DetectedFormat {
     case 'pdf':
       return detected(rowOf(content.extension ?? stated.extension));
     case 'markup':
-      if (stated.container === 'markup' && content.extension?.endsWith('html')) return detected(stated);
+      if (stated.container === 'markup' && stated.service === 'html' && content.extension?.endsWith('html'))
+        return detected(stated);
       if (content.extension !== undefined) return detected(rowOf(content.extension), 'markup');
       break;
     case 'text':
-      if (stated.container === 'text' || stated.container === 'markup') return detected(stated);
+      if (stated.container === 'text' || (stated.container === 'markup' && stated.service === 'html'))
+        return detected(stated);
       // Programs that export "Excel" often write tab-separated text.
       if (stated.extension === '.xls' && TABBED_ROWS.test(decodeText(head).text)) return detected(rowOf('.csv'));
       if (stated.container === 'pdf' && ascii(head, 0, PDF_HEADER_WITHIN).includes('%PDF-')) return detected(stated);

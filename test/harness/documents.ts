@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
 import { encodeImage, printedPage } from './documents/images.ts';
 import { type Content, docx, escapeXml, pptx, xlsb, xlsx } from './documents/ooxml.ts';
-import { epub, odp, ods, odt } from './documents/opendocument.ts';
+import { epub, type OdfStorage, odp, ods, odt } from './documents/opendocument.ts';
 import { pdf } from './documents/pdf.ts';
 
 export { hiddenSheetXlsx, notedPptx, packageWithoutMainPart, reviewedDocx } from './documents/office-features.ts';
@@ -33,10 +33,25 @@ export const WORDS: readonly string[] = [
 
 /** Texts of the table, which the samples of all formats but slides contain. */
 export const TABLE_WORDS: readonly string[] = ['Boat', 'Length', 'Petrel', '42', 'Kittiwake', '57'];
-export const WITHOUT_TABLE: ReadonlySet<Extension> = new Set(['.pptx', '.pptm', '.ppt', '.odp']);
+export const WITHOUT_TABLE: ReadonlySet<Extension> = new Set([
+  '.pptx',
+  '.pptm',
+  '.potx',
+  '.potm',
+  '.ppsx',
+  '.ppsm',
+  '.ppt',
+  '.pot',
+  '.pps',
+  '.odp',
+  '.otp',
+  '.fodp',
+]);
 
 /** Formats that only LibreOffice can write. Their samples are fixtures, written by `test/harness/make-fixtures.ts`. */
-export const COMMITTED: readonly Extension[] = ['.doc', '.xls', '.ppt'];
+export const COMMITTED: readonly Extension[] = ['.doc', '.xls', '.ppt', '.dot', '.xlt', '.pot', '.pps'];
+/** A template or show of PowerPoint 97 has the same bytes as a presentation. Only its name differs. */
+const SAME_BYTES: Partial<Record<Extension, Extension>> = { '.pot': '.ppt', '.pps': '.ppt' };
 
 const bodyHtml = (content: Content) =>
   `<h1>${escapeXml(content.title)}</h1>${content.paragraphs.map((text) => `<p>${escapeXml(text)}</p>`).join('')}<table>${content.table
@@ -91,8 +106,15 @@ export function rtf(content: Content = CONTENT): string {
     .join('')}${content.table.map(row).join('')}\\pard\\par}`;
 }
 
-const committed = (extension: Extension) =>
-  readFile(new URL(`../../fixtures/${extension.slice(1)}/harbour-report${extension}`, import.meta.url));
+const committed = (extension: Extension) => {
+  const stored = SAME_BYTES[extension] ?? extension;
+  return readFile(new URL(`../../fixtures/${stored.slice(1)}/harbour-report${stored}`, import.meta.url));
+};
+
+const nameOf = <Name extends string>(extension: `.${Name}`): Name => extension.slice(1) as Name;
+
+const storageOf = (extension: Extension): OdfStorage =>
+  extension.startsWith('.f') ? 'flat' : extension.startsWith('.ot') ? 'template' : 'package';
 
 async function make(extension: Extension, content: Content): Promise<Uint8Array | string> {
   switch (extension) {
@@ -115,25 +137,36 @@ async function make(extension: Extension, content: Content): Promise<Uint8Array 
     case '.rtf':
       return rtf(content);
     case '.docx':
-      return docx(content);
     case '.docm':
-      return docx(content, { macros: true });
+    case '.dotx':
+    case '.dotm':
+      return docx(content, { format: nameOf(extension) });
     case '.xlsx':
-      return xlsx(content);
     case '.xlsm':
-      return xlsx(content, { macros: true });
+    case '.xltx':
+    case '.xltm':
+      return xlsx(content, { format: nameOf(extension) });
     case '.xlsb':
       return xlsb(content);
     case '.pptx':
-      return pptx(content);
     case '.pptm':
-      return pptx(content, { macros: true });
+    case '.potx':
+    case '.potm':
+    case '.ppsx':
+    case '.ppsm':
+      return pptx(content, { format: nameOf(extension) });
     case '.odt':
-      return odt(content);
+    case '.ott':
+    case '.fodt':
+      return odt(content, storageOf(extension));
     case '.ods':
-      return ods(content);
+    case '.ots':
+    case '.fods':
+      return ods(content, storageOf(extension));
     case '.odp':
-      return odp(content);
+    case '.otp':
+    case '.fodp':
+      return odp(content, storageOf(extension));
     case '.epub':
       return epub(content, bodyHtml(content));
     case '.pdf':

@@ -27,6 +27,10 @@ async function keep(format: string, name: string, bytes: Uint8Array): Promise<vo
 try {
   await keep('doc', 'harbour-report.doc', await convert('harbour-report.docx', docx(CONTENT), 'doc'));
   await keep('xls', 'harbour-report.xls', await convert('harbour-report.xlsx', xlsx(CONTENT), 'xls'));
+  const word = 'dot:MS Word 97 Vorlage';
+  await keep('dot', 'harbour-report.dot', await convert('harbour-report.docx', docx(CONTENT), word));
+  const excel = 'xlt:MS Excel 97 Vorlage/Template';
+  await keep('xlt', 'harbour-report.xlt', await convert('harbour-report.xlsx', xlsx(CONTENT), excel));
   await keep('ppt', 'harbour-report.ppt', await convert('harbour-report.pptx', pptx(CONTENT), 'ppt'));
 
   const encryption = JSON.stringify({

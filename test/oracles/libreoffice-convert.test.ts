@@ -59,6 +59,20 @@ const CONVERSIONS: readonly Conversion[] = [
   { name: 'pptx/talk.pptx', fileName: 'talk.pptx', bytes: fixture('pptx/talk.pptx'), to: 'odp' },
   { name: 'odp/talk.odp', fileName: 'talk.odp', bytes: fixture('odp/talk.odp'), to: 'pptx' },
   { name: 'slides with notes and a hidden slide', fileName: 'noted.pptx', bytes: notedPptx, to: 'odp' },
+  ...(
+    [
+      ['odt/report.odt', ['fodt', 'ott']],
+      ['ods/counts.ods', ['fods', 'ots']],
+      ['odp/talk.odp', ['fodp', 'otp']],
+      ['doc/report.doc', ['dotx']],
+      ['xls/counts.xls', ['xltx', 'xlt']],
+      ['odp/talk.odp', ['potx', 'ppsx']],
+    ] as const
+  ).flatMap(([path, targets]) =>
+    targets.map(
+      (to): Conversion => ({ name: path, fileName: path.slice(path.indexOf('/') + 1), bytes: fixture(path), to }),
+    ),
+  ),
   { name: 'a random document', fileName: 'random.docx', bytes: () => randomDocx(3), to: 'odt' },
 ];
 

@@ -56,7 +56,7 @@ const DOCUMENTS: readonly DocumentCase[] = [
     omitted: [['text.hidden', 'hidden text is not text of the document']],
   },
   { name: 'a generated document', bytes: () => docx(CONTENT) },
-  { name: 'a generated document with macros', bytes: () => docx(CONTENT, { macros: true }) },
+  { name: 'a generated document with macros', bytes: () => docx(CONTENT, { format: 'docm' }) },
   { name: 'a document with tracked changes', bytes: reviewedDocx },
   ...Array.from({ length: 40 }, (_, seed) => ({ name: `random document ${seed}`, bytes: () => randomDocx(seed) })),
 ];

@@ -3,7 +3,7 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { escapeHtml } from '#shared/document/escape-html.ts';
 import { attribute, childElement, childElements, parseXml, textContent, type XmlElement } from '#shared/readers/xml.ts';
 import type { ZipContainer } from '#shared/readers/zip.ts';
-import { type PictureOptions, pictureUri, showsAll } from '../drawing.ts';
+import { flatPictureUri, type PictureOptions, pictureUri, showsAll } from '../drawing.ts';
 import { type Cell, Flow, unwrapParagraph, writeTable } from '../flow.ts';
 import { InlineText, linkTarget, type RunFormat } from '../inline.ts';
 import { resolvePart } from '../opc.ts';
@@ -23,7 +23,8 @@ type AnchoredBlocks = string[];
 const OBJECT_DEPTH = 4;
 
 export class OdfContent {
-  readonly #zip: ZipContainer;
+  /** Undefined for a flat document, whose pictures and objects are in the XML. */
+  readonly #zip: ZipContainer | undefined;
   readonly #styles: OdfStyles;
   readonly #pictures: PictureOptions;
   readonly #notes: string[] = [];
@@ -32,7 +33,7 @@ export class OdfContent {
   #listCount = 0;
   #objects = 0;
 
-  constructor(zip: ZipContainer, styles: OdfStyles, pictures: PictureOptions) {
+  constructor(zip: ZipContainer | undefined, styles: OdfStyles, pictures: PictureOptions) {
     this.#zip = zip;
     this.#styles = styles;
     this.#pictures = pictures;
@@ -241,7 +242,9 @@ export class OdfContent {
     const href = attribute(image, 'href') ?? '';
     const part = resolvePart('', href);
     let src: string | undefined;
-    if (this.#zip.has(part)) src = pictureUri(this.#zip, part, this.#pictures);
+    const data = childElement(image, 'binary-data');
+    if (data) src = flatPictureUri(data, attribute(image, 'mime-type'), this.#pictures);
+    else if (this.#zip?.has(part)) src = pictureUri(this.#zip, part, this.#pictures);
     else if (/^https?:/i.test(href)) src = linkTarget(href);
     if (src === undefined || (alt === '' && src.startsWith('data:') && !showsAll(this.#pictures))) return '';
     return `<img src="${escapeHtml(src)}" alt="${escapeHtml(alt.replace(/\s+/g, ' '))}">`;
@@ -253,7 +256,7 @@ export class OdfContent {
     const inside = childElements(object)[0];
     if (inside) return inside;
     const part = `${resolvePart('', attribute(object, 'href') ?? '')}/content.xml`;
-    return this.#zip.has(part) ? parseXml(this.#zip.text(part)) : undefined;
+    return this.#zip?.has(part) ? parseXml(this.#zip.text(part)) : undefined;
   }
 
   /** The MathML of a formula object; '' for any other frame. */

@@ -1,4 +1,4 @@
-// Reads an odt, ods or odp (OpenDocument 1.3) into semantic HTML.
+// Reads an odt, ods or odp (OpenDocument 1.3), as a package or as one XML document, into semantic HTML.
 import { ParseError } from '#shared/contract/errors.ts';
 import type { DocumentMetadata, RenderOptions } from '#shared/contract/jobs.ts';
 import { attribute, childElement, childElements, parseXml, type XmlElement } from '#shared/readers/xml.ts';
@@ -18,14 +18,31 @@ interface OdfDocument {
   metadata: DocumentMetadata;
 }
 
+/** The root elements of the parts of a document. They are the same element in a flat document, which has no package. */
+interface OdfParts {
+  content: XmlElement | undefined;
+  styles: XmlElement | undefined;
+  meta: XmlElement | undefined;
+  zip?: ZipContainer;
+}
+
 /** @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX */
-export function readOdf(zip: ZipContainer, options: RenderOptions, pictures: PictureOptions): OdfDocument {
+export function packageParts(zip: ZipContainer): OdfParts {
   const tree = (part: string) => (zip.has(part) ? parseXml(zip.text(part)) : undefined);
-  const root = tree('content.xml');
-  const stylesRoot = tree('styles.xml');
+  return { content: tree('content.xml'), styles: tree('styles.xml'), meta: tree('meta.xml'), zip };
+}
+
+/** @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX */
+export function flatParts(xml: string): OdfParts {
+  const root = parseXml(xml);
+  return { content: root, styles: root, meta: root };
+}
+
+/** @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX */
+export function readOdf(parts: OdfParts, options: RenderOptions, pictures: PictureOptions): OdfDocument {
+  const { content: root, styles: stylesRoot, meta, zip } = parts;
   const styles = new OdfStyles([stylesRoot, root]);
   const content = new OdfContent(zip, styles, pictures);
-  const meta = tree('meta.xml');
   const metadata = readProperties(childElement(meta, 'meta'));
   const body = childElements(childElement(root, 'body') ?? EMPTY_ELEMENT)[0];
   switch (body?.local) {

@@ -40,8 +40,32 @@ export interface Content {
   table: readonly (readonly string[])[];
 }
 
-/** A .docx, or a .docm with `macros`: a Heading 1, paragraphs and a table. */
-export function docx(content: Content, { macros = false } = {}): Buffer {
+/** The content type of the main part of a .docx and of its relatives. */
+const WORD_TYPES = {
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml',
+  docm: 'application/vnd.ms-word.document.macroEnabled.main+xml',
+  dotx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml',
+  dotm: 'application/vnd.ms-word.template.macroEnabledTemplate.main+xml',
+} as const;
+
+const SHEET_TYPES = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml',
+  xlsm: 'application/vnd.ms-excel.sheet.macroEnabled.main+xml',
+  xltx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.template.main+xml',
+  xltm: 'application/vnd.ms-excel.template.macroEnabled.main+xml',
+} as const;
+
+const SLIDE_TYPES = {
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml',
+  pptm: 'application/vnd.ms-powerpoint.presentation.macroEnabled.main+xml',
+  potx: 'application/vnd.openxmlformats-officedocument.presentationml.template.main+xml',
+  potm: 'application/vnd.ms-powerpoint.template.macroEnabled.main+xml',
+  ppsx: 'application/vnd.openxmlformats-officedocument.presentationml.slideshow.main+xml',
+  ppsm: 'application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml',
+} as const;
+
+/** A .docx or one of its relatives: a Heading 1, paragraphs and a table. */
+export function docx(content: Content, { format = 'docx' }: { format?: keyof typeof WORD_TYPES } = {}): Buffer {
   const paragraph = (text: string, style = '') =>
     `<w:p>${style}<w:r><w:t xml:space="preserve">${escapeXml(text)}</w:t></w:r></w:p>`;
   const rows = content.table.map(
@@ -54,9 +78,7 @@ export function docx(content: Content, { macros = false } = {}): Buffer {
       ? ''
       : `<w:tbl><w:tblPr><w:tblW w:w="0" w:type="auto"/></w:tblPr>${grid}${rows.join('')}</w:tbl><w:p/>`;
   const word = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
-  const kind = macros
-    ? 'application/vnd.ms-word.document.macroEnabled.main+xml'
-    : 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
+  const kind = WORD_TYPES[format];
   return packageOf(
     'word/document.xml',
     {
@@ -79,8 +101,11 @@ export function docx(content: Content, { macros = false } = {}): Buffer {
 
 const columnName = (index: number) => String.fromCharCode(65 + index);
 
-/** An .xlsx, or an .xlsm with `macros`: one sheet with the title, the paragraphs and the table as rows. Texts of digits become numbers. */
-export function xlsx(content: Content, { macros = false, sheet = 'Boats' } = {}): Buffer {
+/** An .xlsx or one of its relatives: one sheet with the title, the paragraphs and the table as rows. Texts of digits become numbers. */
+export function xlsx(
+  content: Content,
+  { format = 'xlsx', sheet = 'Boats' }: { format?: keyof typeof SHEET_TYPES; sheet?: string } = {},
+): Buffer {
   const rows = [[content.title], ...content.paragraphs.map((text) => [text]), ...content.table];
   const cells = rows.map((row, index) => {
     const line = row.map((text, column) => {
@@ -92,9 +117,7 @@ export function xlsx(content: Content, { macros = false, sheet = 'Boats' } = {})
     return `<row r="${index + 1}">${line.join('')}</row>`;
   });
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
-  const kind = macros
-    ? 'application/vnd.ms-excel.sheet.macroEnabled.main+xml'
-    : 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml';
+  const kind = SHEET_TYPES[format];
   return packageOf(
     'xl/workbook.xml',
     {
@@ -115,8 +138,8 @@ export function xlsx(content: Content, { macros = false, sheet = 'Boats' } = {})
   );
 }
 
-/** A .pptx, or a .pptm with `macros`: one slide with a title and one line for each paragraph. */
-export function pptx(content: Content, { macros = false } = {}): Buffer {
+/** A .pptx or one of its relatives: one slide with a title and one line for each paragraph. */
+export function pptx(content: Content, { format = 'pptx' }: { format?: keyof typeof SLIDE_TYPES } = {}): Buffer {
   const draw = 'http://schemas.openxmlformats.org/drawingml/2006/main';
   const names = `xmlns:a="${draw}" xmlns:r="${TYPE}" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"`;
   const shape = (id: number, kind: string, top: number, lines: readonly string[]) =>
@@ -147,9 +170,7 @@ export function pptx(content: Content, { macros = false } = {}): Buffer {
   const lines = '<a:ln><a:solidFill><a:schemeClr val="phClr"/></a:solidFill></a:ln>'.repeat(3);
   const map =
     'bg1="lt1" tx1="dk1" bg2="lt2" tx2="dk2" accent1="accent1" accent2="accent2" accent3="accent3" accent4="accent4" accent5="accent5" accent6="accent6" hlink="hlink" folHlink="folHlink"';
-  const kind = macros
-    ? 'application/vnd.ms-powerpoint.presentation.macroEnabled.main+xml'
-    : 'application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml';
+  const kind = SLIDE_TYPES[format];
   const part = 'application/vnd.openxmlformats-officedocument.presentationml';
   return packageOf(
     'ppt/presentation.xml',

@@ -18,7 +18,15 @@ function tableOf(name: string, rows: readonly (readonly string[])[]): string {
   return `<table:table table:name="${escapeXml(name)}"><table:table-column table:number-columns-repeated="${width}"/>${lines}</table:table>`;
 }
 
-function openDocument(mime: string, body: string, styles = ''): Buffer {
+/** How an OpenDocument is stored: a package, a package of a template, or one XML document. */
+export type OdfStorage = 'package' | 'template' | 'flat';
+
+function openDocument(type: string, body: string, storage: OdfStorage): Buffer {
+  if (storage === 'flat')
+    return Buffer.from(
+      `${HEAD}<office:document ${NAMES} office:version="1.2" office:mimetype="${type}"><office:body>${body}</office:body></office:document>`,
+    );
+  const mime = storage === 'template' ? `${type}-template` : type;
   const manifest = 'urn:oasis:names:tc:opendocument:xmlns:manifest:1.0';
   return zip([
     { name: 'mimetype', content: mime },
@@ -28,38 +36,41 @@ function openDocument(mime: string, body: string, styles = ''): Buffer {
     },
     {
       name: 'content.xml',
-      content: `${HEAD}<office:document-content ${NAMES} office:version="1.2">${styles}<office:body>${body}</office:body></office:document-content>`,
+      content: `${HEAD}<office:document-content ${NAMES} office:version="1.2"><office:body>${body}</office:body></office:document-content>`,
       deflate: true,
     },
   ]);
 }
 
-/** An .odt: a heading, paragraphs and a table. */
-export function odt(content: Content): Buffer {
+/** An .odt, .ott or .fodt: a heading, paragraphs and a table. */
+export function odt(content: Content, storage: OdfStorage = 'package'): Buffer {
   const heading = `<text:h text:outline-level="1">${escapeXml(content.title)}</text:h>`;
   return openDocument(
     'application/vnd.oasis.opendocument.text',
     `<office:text>${heading}${content.paragraphs.map(paragraph).join('')}${content.table.length > 0 ? tableOf('Table1', content.table) : ''}</office:text>`,
+    storage,
   );
 }
 
-/** An .ods with one sheet. */
-export function ods(content: Content, { sheet = 'Boats' } = {}): Buffer {
+/** An .ods, .ots or .fods with one sheet. */
+export function ods(content: Content, storage: OdfStorage = 'package', sheet = 'Boats'): Buffer {
   const rows = [[content.title], ...content.paragraphs.map((text) => [text]), ...content.table];
   return openDocument(
     'application/vnd.oasis.opendocument.spreadsheet',
     `<office:spreadsheet>${tableOf(sheet, rows)}</office:spreadsheet>`,
+    storage,
   );
 }
 
-/** An .odp with one slide: a title frame and an outline frame. */
-export function odp(content: Content): Buffer {
+/** An .odp, .otp or .fodp with one slide: a title frame and an outline frame. */
+export function odp(content: Content, storage: OdfStorage = 'package'): Buffer {
   const frame = (kind: string, top: number, body: string) =>
     `<draw:frame presentation:class="${kind}" svg:x="2cm" svg:y="${top}cm" svg:width="22cm" svg:height="5cm"><draw:text-box>${body}</draw:text-box></draw:frame>`;
   const page = `<draw:page draw:name="Slide 1" draw:master-page-name="Default">${frame('title', 1, paragraph(content.title))}${frame('outline', 7, content.paragraphs.map(paragraph).join(''))}</draw:page>`;
   return openDocument(
     'application/vnd.oasis.opendocument.presentation',
     `<office:presentation>${page}</office:presentation>`,
+    storage,
   );
 }
 
