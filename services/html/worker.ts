@@ -15,6 +15,7 @@ export const handle = conversionHandler(async (file, options) => {
     case '.markdown':
       return convertMarkdown(file);
     case '.eml':
+    case '.msg':
       return convertMail(file, options);
     case '.txt':
       return convertPlainText(file, options);

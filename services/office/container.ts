@@ -5,7 +5,7 @@ import type { SourceFile } from '#shared/document/document.ts';
 import { decodeText } from '#shared/readers/charset.ts';
 import { childElements, descendants, parseXml } from '#shared/readers/xml.ts';
 import { openZip, type ZipContainer } from '#shared/readers/zip.ts';
-import { binaryKind } from './ole.ts';
+import { binaryKind } from './binary-kind.ts';
 import { OpcPackage } from './opc.ts';
 
 /** Which reader an Office Open XML package needs. `binary`: only LibreOffice reads it. */

@@ -409,6 +409,14 @@ export const FORMATS = [
     kind: 'document',
     label: 'Flat OpenDocument presentation',
   },
+  {
+    extension: '.msg',
+    mimeTypes: ['application/vnd.ms-outlook', 'application/x-msg'],
+    container: 'ole',
+    service: 'html',
+    kind: 'document',
+    label: 'Outlook message',
+  },
 ] as const satisfies readonly FormatRow[];
 
 export type Extension = (typeof FORMATS)[number]['extension'];

@@ -115,6 +115,8 @@ export const DOCUMENT_LIMITS = {
   mailDepth: 150,
   /** Bytes of the header of one part of a mail message. */
   mailHeaderBytes: MiB,
+  /** Bytes of the RTF body of an Outlook message. */
+  mailRtfBytes: 64 * MiB,
   /** Levels of messages in messages that are read. A deeper message is listed as an attachment. */
   mailMessageDepth: 10,
   /** Bytes of a Markdown file. A larger text can be sent as `.txt`, which needs no tree. */

@@ -253,7 +253,10 @@ export function detectFormat(input: DetectInput): DetectedFormat {
       if (stated.service === 'office') return detected(stated, 'zip');
       break;
     case 'ole':
-      return detected(stated.service === 'office' ? stated : rowOf(content.extension ?? '.doc'), 'ole');
+      return detected(
+        stated.service === 'office' || stated.container === 'ole' ? stated : rowOf(content.extension ?? '.doc'),
+        'ole',
+      );
     case 'image': {
       const row = rowOf(content.extension ?? stated.extension);
       // One format has two extensions (`.jpg` and `.jpeg`).

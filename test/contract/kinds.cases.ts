@@ -1,5 +1,6 @@
 // Checks docs/api.md, "Kinds of file": the rules for plain text, Markdown, TSV and mail.
 import assert from 'node:assert/strict';
+import { compressedRtf, msg } from '../harness/documents/msg.ts';
 import { type ContractCase, expectError, expectServing, expectSuccess } from './contract-case.ts';
 
 const markdownOf =
@@ -74,6 +75,25 @@ export const cases: ContractCase[] = [
       assert.equal(data.metadata.title, 'Tide tables');
       assert.equal(data.metadata.publishedTime, '2024-05-06T05:08:09.000Z');
       assert.deepEqual(data.metadata.to, ['Karl Holm <karl@harbour.example>']);
+    },
+  },
+  {
+    name: 'mail: an Outlook message has people, HTML from RTF, and redacted metadata',
+    run: async (product) => {
+      const rtf =
+        '{\\rtf1\\ansi\\fromhtml1 {\\*\\htmltag <p>}Ada Berg \\htmlrtf {\\b\\htmlrtf0 wrote{\\*\\htmltag </p>}';
+      const file = msg({
+        properties: {
+          '0037001F': 'Tide tables',
+          '0042001F': 'Ada Berg',
+          '5D02001F': 'ada.berg@harbour.example',
+          '10090102': compressedRtf(rtf),
+        },
+      });
+      const data = await expectSuccess(product, { file, fileName: 'a.msg' });
+      assert.equal(data.markdown, '# Tide tables\n\n**From:** Ada Berg \\<ada.berg@harbour.example>\n\nAda Berg wrote');
+      const redacted = await expectSuccess(product, { file, fileName: 'a.msg', options: { redactPII: true } });
+      assert.doesNotMatch(JSON.stringify(redacted), /Ada|Berg|harbour\.example/);
     },
   },
   {

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { EXTENSIONS, type Extension } from '#shared/contract/formats.ts';
 import { encodeImage, printedPage } from './documents/images.ts';
+import { msg } from './documents/msg.ts';
 import { type Content, docx, escapeXml, pptx, xlsb, xlsx } from './documents/ooxml.ts';
 import { epub, type OdfStorage, odp, ods, odt } from './documents/opendocument.ts';
 import { pdf } from './documents/pdf.ts';
@@ -129,6 +130,14 @@ async function make(extension: Extension, content: Content): Promise<Uint8Array 
       return tsv(content);
     case '.eml':
       return eml(content);
+    case '.msg':
+      return msg({
+        properties: {
+          '0037001F': content.title,
+          '1000001F': plainText(content),
+          '10130102': Buffer.from(bodyHtml(content)),
+        },
+      });
     case '.txt':
       return plainText(content);
     case '.md':

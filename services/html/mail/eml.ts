@@ -31,6 +31,20 @@ export function readEml(bytes: Buffer, pictures: MailPictures): MailMessage {
   return new EmlReader(pictures).message(readMime(bytes, { parts: 0 }), 0);
 }
 
+/**
+ * The parts of a signed message of Outlook: an attachment with the CMS structure, or with a multipart/signed.
+ * @throws ParseError as `readEml`
+ */
+export function readSignedContent(data: Buffer, pictures: MailPictures): Pick<MailMessage, 'body' | 'attachments'> {
+  const cms = readCms(data);
+  if (cms.kind === 'encrypted') throw encrypted();
+  return readEml(cms.kind === 'signed' ? cms.content : data, pictures);
+}
+
+function encrypted(): ParseError {
+  return new ParseError('DOCUMENT_ENCRYPTED', 'The message is encrypted (S/MIME or PGP): decrypt it and send it again');
+}
+
 class EmlReader {
   readonly #pictures: MailPictures;
   readonly #count: MimeCount = { parts: 1 };
@@ -107,11 +121,7 @@ class EmlReader {
 
   /** An encrypted message is refused. An encrypted part of a message is listed as an attachment. */
   #encrypted(part: MimePart, message: MailMessage, depth: number): void {
-    if (depth === 0 && message.body.length === 0)
-      throw new ParseError(
-        'DOCUMENT_ENCRYPTED',
-        'The message is encrypted (S/MIME or PGP): decrypt it and send it again',
-      );
+    if (depth === 0 && message.body.length === 0) throw encrypted();
     const leaves = leavesOf(part);
     for (const leaf of leaves) if (leaf.type !== 'application/pgp-encrypted') attach(leaf, message);
   }

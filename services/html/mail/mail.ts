@@ -10,6 +10,7 @@ import { serialize } from '#shared/document/serialize.ts';
 import { parseHtml } from '#shared/document/tree.ts';
 import { readEml } from './eml.ts';
 import { type MailMessage, type MailPart, MailPictures } from './message.ts';
+import { readMsg } from './msg.ts';
 import { quotedLinesHtml } from './text-body.ts';
 
 /** Only values of this many characters become metadata. */
@@ -22,7 +23,8 @@ const VALUE_LENGTH = 20_000;
 export function convertMail(file: SourceFile, options: RenderOptions): ConvertedDocument {
   const bytes = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.byteLength);
   const collection = options.embeddedImages ? new PictureCollection() : undefined;
-  const message = readEml(bytes, new MailPictures(!options.removeBase64Images, collection));
+  const pictures = new MailPictures(!options.removeBase64Images, collection);
+  const message = file.extension === '.msg' ? readMsg(bytes, pictures) : readEml(bytes, pictures);
   return {
     genre: 'document',
     layoutTables: true,

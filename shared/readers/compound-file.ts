@@ -1,5 +1,5 @@
-// Reads binary Office containers (Compound File Binary, MS-CFB) only as far as needed to detect their format and encryption.
-import { ParseError } from '#shared/contract/errors.ts';
+// Reads compound files (MS-CFB), the containers of binary Office documents and Outlook messages, with bounds on their chains.
+import { ParseError } from '../contract/errors.ts';
 
 const END_OF_CHAIN = 0xfffffffe;
 const MAX_REGULAR_SECTOR = 0xfffffffa;
@@ -11,11 +11,30 @@ const MINI_SECTOR_BYTES = 64;
 
 interface StreamEntry {
   start: number;
+  /** In bytes. */
   size: number;
 }
 
-/** The streams of a compound file by name. The reader ignores which storage a stream is in; the first stream of a name is used. */
-class CompoundFile {
+/** A folder of a compound file. */
+export interface Storage {
+  streams: Map<string, StreamEntry>;
+  storages: Map<string, Storage>;
+}
+
+/** Levels of storages that are read. */
+const STORAGE_DEPTH = 64;
+
+interface DirectoryEntry extends StreamEntry {
+  name: string;
+  /** 1: storage, 2: stream, 5: root. */
+  type: number;
+  left: number;
+  right: number;
+  child: number;
+}
+
+/** A compound file in memory. `has` and `read` ignore which storage a stream is in; they use the first stream of a name. */
+export class CompoundFile {
   readonly #bytes: Buffer;
   readonly #sectorBytes: number;
   readonly #fat: number[] = [];
@@ -23,6 +42,7 @@ class CompoundFile {
   readonly #mini: Buffer;
   readonly #streams = new Map<string, StreamEntry>();
   readonly #storages = new Set<string>();
+  readonly #entries: DirectoryEntry[] = [];
 
   /** @throws ParseError DOCUMENT_CORRUPT */
   constructor(input: Uint8Array) {
@@ -39,6 +59,14 @@ class CompoundFile {
       const length = Math.max(0, Math.min(64, directory.readUInt16LE(at + 64)) - 2);
       const name = directory.toString('utf16le', at, at + length);
       const entry = { start: directory.readUInt32LE(at + 116), size: directory.readUInt32LE(at + 120) };
+      this.#entries.push({
+        ...entry,
+        name,
+        type: type ?? 0,
+        left: directory.readUInt32LE(at + 68),
+        right: directory.readUInt32LE(at + 72),
+        child: directory.readUInt32LE(at + 76),
+      });
       if (type === 5) root ??= entry;
       if (type === 1) this.#storages.add(name);
       if (type === 2 && !this.#streams.has(name)) this.#streams.set(name, entry);
@@ -56,7 +84,11 @@ class CompoundFile {
   /** The first bytes of a stream, at most `limit`; empty if there is no such stream or its chain is broken. */
   read(name: string, limit: number): Buffer {
     const entry = this.#streams.get(name);
-    if (!entry) return Buffer.alloc(0);
+    return entry ? this.readStream(entry, limit) : Buffer.alloc(0);
+  }
+
+  /** The first bytes of a stream, at most `limit`; fewer if its chain is broken. */
+  readStream(entry: StreamEntry, limit: number): Buffer {
     const size = Math.min(entry.size, limit);
     if (entry.size >= MINI_STREAM_CUTOFF) return this.#chain(entry.start, size).subarray(0, size);
     const parts: Buffer[] = [];
@@ -72,6 +104,27 @@ class CompoundFile {
       length += part.length;
     }
     return Buffer.concat(parts).subarray(0, size);
+  }
+
+  /** The tree of the storages. Each directory entry is read once, so a loop in a damaged file ends. */
+  tree(): Storage {
+    const seen = new Set<number>();
+    const root: Storage = { streams: new Map(), storages: new Map() };
+    const start = this.#entries.findIndex((entry) => entry.type === 5);
+    const waiting = [{ index: this.#entries[start]?.child ?? -1, storage: root, depth: 0 }];
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const entry = this.#entries[next.index];
+      if (!entry || seen.has(next.index)) continue;
+      seen.add(next.index);
+      const { storage, depth } = next;
+      waiting.push({ index: entry.left, storage, depth }, { index: entry.right, storage, depth });
+      if (entry.type === 2) storage.streams.set(entry.name, { start: entry.start, size: entry.size });
+      if (entry.type !== 1 || depth >= STORAGE_DEPTH) continue;
+      const inner: Storage = { streams: new Map(), storages: new Map() };
+      storage.storages.set(entry.name, inner);
+      waiting.push({ index: entry.child, storage: inner, depth: depth + 1 });
+    }
+    return root;
   }
 
   #readFat(): void {
@@ -116,52 +169,5 @@ class CompoundFile {
 }
 
 function corrupt(): ParseError {
-  return new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: its binary Office container cannot be read');
-}
-
-type BinaryKind = '.doc' | '.xls' | '.ppt' | 'encrypted';
-
-/** Bit 8 of the flags at offset 10 is set in an encrypted Word document (MS-DOC, 2.5.2, FibBase). */
-const FIB_FLAGS_OFFSET = 10;
-const FIB_ENCRYPTED = 0x0100;
-const RECORD_BOF = [0x0009, 0x0209, 0x0409, 0x0809];
-const RECORD_FILEPASS = 0x002f;
-const RECORD_EOF = 0x000a;
-/** The FILEPASS record is searched only in this many bytes at the start of a workbook. */
-const WORKBOOK_HEAD_BYTES = 16 * 1024;
-const PPT_ENCRYPTED_TOKEN = 0xf3d1c4df;
-
-/** Whether FILEPASS is among the first records of a workbook, as in an encrypted one (MS-XLS, 2.4.117). */
-function workbookEncrypted(head: Buffer): boolean {
-  if (!RECORD_BOF.includes(head.length >= 2 ? head.readUInt16LE(0) : 0)) return false;
-  for (let at = 0; at + 4 <= head.length; ) {
-    const type = head.readUInt16LE(at);
-    if (type === RECORD_FILEPASS) return true;
-    at += 4 + head.readUInt16LE(at + 2);
-    // The global records end before the first sheet.
-    if (type === RECORD_EOF) return false;
-  }
-  return false;
-}
-
-/**
- * The format of a binary container; undefined if it has no Word, Excel or PowerPoint document.
- * @throws ParseError DOCUMENT_CORRUPT if the container cannot be read
- */
-export function binaryKind(bytes: Uint8Array): BinaryKind | undefined {
-  const file = new CompoundFile(bytes);
-  if (file.has('EncryptedPackage') || file.has('EncryptionInfo')) return 'encrypted';
-  if (file.has('WordDocument')) {
-    const fib = file.read('WordDocument', 32);
-    const encrypted = fib.length > FIB_FLAGS_OFFSET + 1 && (fib.readUInt16LE(FIB_FLAGS_OFFSET) & FIB_ENCRYPTED) !== 0;
-    return encrypted ? 'encrypted' : '.doc';
-  }
-  for (const name of ['Workbook', 'Book', 'WORKBOOK', 'BOOK'])
-    if (file.has(name)) return workbookEncrypted(file.read(name, WORKBOOK_HEAD_BYTES)) ? 'encrypted' : '.xls';
-  if (file.has('PowerPoint Document')) {
-    const user = file.read('Current User', 32);
-    const token = user.length >= 16 ? user.readUInt32LE(12) : 0;
-    return token === PPT_ENCRYPTED_TOKEN || file.has('EncryptedSummary') ? 'encrypted' : '.ppt';
-  }
-  return undefined;
+  return new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: its compound file container cannot be read');
 }
