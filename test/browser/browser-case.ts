@@ -1,6 +1,7 @@
 // Defines a test case of the page, and a visit: one browser window that records everything that must not happen.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import type { Product } from '../harness/product.ts';
 
@@ -96,6 +97,15 @@ export class Visit {
 
   tab(name: string): Locator {
     return this.page.getByRole('tab', { name }).first();
+  }
+
+  /** Waits until the expression is true in the page. Playwright's own wait needs `eval`, which the policy of the page forbids. */
+  async until(expression: string): Promise<void> {
+    const limit = Date.now() + WAIT_MS;
+    while (!(await this.page.evaluate(expression))) {
+      if (Date.now() > limit) assert.fail(`never true: ${expression}`);
+      await pause(20);
+    }
   }
 
   /** Problems that match are part of the case. */

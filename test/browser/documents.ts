@@ -1,6 +1,7 @@
 // Small documents for the browser cases.
 import { readFile } from 'node:fs/promises';
 import { PDFDocument, StandardFonts } from 'pdf-lib';
+import { pngOf } from '../harness/documents/pictures.ts';
 
 export const SAMPLE = await readFile(new URL('../../fixtures/pdf/sample.pdf', import.meta.url));
 
@@ -32,3 +33,7 @@ export const TABLES = `<!doctype html><html lang="en"><title>Tides</title><h1>Ti
 <p>Between the tables.</p>
 <table><tr><th colspan="2">Heights</th></tr><tr><td>3.9</td><td>0.8</td></tr></table>
 <p>See <a href="https://example.org/tides">the method</a>.</p>`;
+
+/** An HTML page with a PNG file. */
+export const PICTURE = `<!doctype html><html lang="en"><title>Dot</title><p>Before the picture.</p>
+<img alt="A blue field" src="data:image/png;base64,${(await pngOf(40, 30, '#205080')).toString('base64')}">`;

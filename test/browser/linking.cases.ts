@@ -74,7 +74,7 @@ export const cases: readonly BrowserCase[] = [
       await page.locator('.page[data-page="2"]').scrollIntoViewIfNeeded();
       await blockOf(visit, 'More on the method').hover();
       await page.locator('.linked.marked', { hasText: 'More on the method' }).waitFor();
-      await page.waitForFunction(isInView('.linked.marked', '#panel-text'));
+      await visit.until(isInView('.linked.marked', '#panel-text'));
     },
   },
   {
@@ -86,11 +86,11 @@ export const cases: readonly BrowserCase[] = [
       await visit.result();
       await page.locator('.linked', { hasText: 'The rule of twelfths' }).click();
       await page.locator('.block.marked[aria-label*="The rule of twelfths"]').waitFor();
-      await page.waitForFunction(isInView('.block.marked', '.pages'));
+      await visit.until(isInView('.block.marked', '.pages'));
       await visit.tab('Markdown').click();
       await page.locator('.span', { hasText: '# A short guide to tide tables' }).first().click();
       await page.locator('.block.marked[aria-label^="title"]').waitFor();
-      await page.waitForFunction(isInView('.block.marked', '.pages'));
+      await visit.until(isInView('.block.marked', '.pages'));
     },
   },
   {

@@ -1,7 +1,7 @@
 // Cases of what the page shows besides the text: tables, redactions, other outputs and timings.
 import assert from 'node:assert/strict';
 import type { BrowserCase } from './browser-case.ts';
-import { PERSONAL, SAMPLE, TABLES } from './documents.ts';
+import { PERSONAL, PICTURE, SAMPLE, TABLES } from './documents.ts';
 
 const clipboard = 'navigator.clipboard.readText()';
 
@@ -30,13 +30,13 @@ export const cases: readonly BrowserCase[] = [
       assert.equal(await page.evaluate(clipboard), 'Tide,Time\r\n"High, spring",04:12\r\n"""Low""",10:31\r\n');
       await first.getByRole('button', { name: 'Copy Markdown' }).click();
       await first.getByText('Copied').nth(0).waitFor();
-      await page.waitForFunction(`${clipboard}.then((text) => text.startsWith('| Tide | Time |\\n| --- | --- |'))`);
+      await visit.until(`${clipboard}.then((text) => text.startsWith('| Tide | Time |\\n| --- | --- |'))`);
       await second.getByRole('button', { name: 'Copy CSV' }).click();
-      await page.waitForFunction(`${clipboard}.then((text) => text === 'Heights,\\r\\n3.9,0.8\\r\\n')`);
+      await visit.until(`${clipboard}.then((text) => text === 'Heights,\\r\\n3.9,0.8\\r\\n')`);
       await visit.tab('Code').click();
       await page.locator('#panel-code').getByRole('button', { name: 'Copy' }).click();
       const shown = JSON.stringify(await page.locator('#panel-code .code-text').textContent());
-      await page.waitForFunction(`${clipboard}.then((text) => text === ${shown})`);
+      await visit.until(`${clipboard}.then((text) => text === ${shown})`);
     },
   },
   {
@@ -99,8 +99,23 @@ export const cases: readonly BrowserCase[] = [
       }
       await page.locator('.notice.warning', { hasText: 'model' }).waitFor();
       await page.click('.timings summary');
-      await page.locator('.timings dt', { hasText: 'Upload' }).waitFor();
-      await page.locator('.timings dt', { hasText: 'Total' }).waitFor();
+      const stages = ['Upload', 'Queue', 'Convert', 'Enrich', 'Total'];
+      assert.deepEqual(await page.locator('.timings dt').allTextContents(), stages);
+    },
+  },
+  {
+    name: 'the pictures inside a document are part of its text',
+    async run(visit) {
+      const { page } = visit;
+      await visit.open();
+      await page.check('[value=images]');
+      await page.check('[name=embedded]');
+      await visit.parse('picture.html', PICTURE);
+      await visit.result();
+      await visit.until("document.querySelector('.prose img')?.naturalWidth > 0");
+      assert.equal(await page.locator('.prose img').getAttribute('alt'), 'A blue field');
+      await visit.tab('Images 1').click();
+      await page.locator('#panel-images img').waitFor();
     },
   },
   {
@@ -111,7 +126,7 @@ export const cases: readonly BrowserCase[] = [
       await page.setInputFiles('#file', new URL('../../fixtures/pdf/scanned-page.png', import.meta.url).pathname);
       await page.click('#parse');
       await page.locator('.page .block').first().waitFor();
-      await page.waitForFunction("document.querySelector('.page img').naturalWidth > 100");
+      await visit.until("document.querySelector('.page img').naturalWidth > 100");
     },
   },
   {
@@ -142,6 +157,11 @@ export const cases: readonly BrowserCase[] = [
       await page.locator('#panel-pages', { hasText: 'Reading one day' }).waitFor();
       assert.equal(await page.locator('.page').count(), 1);
       await page.locator('.facts-line', { hasText: '1 of 2 pages' }).waitFor();
+      await page.fill('[name=maxPages]', '');
+      await page.fill('[name=pages]', '2');
+      await page.click('#parse');
+      await page.locator('.page[data-page="2"]').waitFor();
+      assert.equal(await page.locator('.page').count(), 1);
     },
   },
 ];

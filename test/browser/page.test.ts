@@ -6,11 +6,20 @@ import { cases as appearance } from './appearance.cases.ts';
 import { type BrowserCase, browserSkipReason, startBrowser, Visit } from './browser-case.ts';
 import { cases as code } from './code.cases.ts';
 import { cases as failures } from './failures.cases.ts';
+import { cases as firstMinute } from './first-minute.cases.ts';
 import { cases as linking } from './linking.cases.ts';
 import { cases as outputs } from './outputs.cases.ts';
 import { cases as safety } from './safety.cases.ts';
 
-const CASES: readonly BrowserCase[] = [...linking, ...outputs, ...failures, ...code, ...safety, ...appearance];
+const CASES: readonly BrowserCase[] = [
+  ...firstMinute,
+  ...linking,
+  ...outputs,
+  ...failures,
+  ...code,
+  ...safety,
+  ...appearance,
+];
 const only = process.env.CASES === undefined ? undefined : new RegExp(process.env.CASES, 'i');
 
 // Windows do not share storage, so cases run at the same time.

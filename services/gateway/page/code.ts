@@ -1,5 +1,6 @@
 // Writes the same request as code: curl, Python and JavaScript.
-import type { Options } from './parse-request.ts';
+/** The `options` of a request. */
+export type Options = Readonly<Record<string, unknown>>;
 
 export interface CodeRequest {
   /** Base URL of the API, without a slash at the end. */
@@ -76,15 +77,39 @@ print(json.dumps(response.json(), indent=2, ensure_ascii=False))
 
 const snakeCase = (key: string): string => key.replaceAll(/[A-Z]+/g, (letters) => `_${letters.toLowerCase()}`);
 
+/** The options that the classes of the Python SDK have. It ignores or refuses the additions of Parsemesh. */
+const PYTHON_SDK_OPTIONS =
+  /^(?:formats|includeTags|excludeTags|onlyMainContent|timeout|removeBase64Images|blockAds|redactPII|parsers\.(?:type|mode|maxPages|blocks|pageMarkers))$/;
+
+/** The options of the request that the Python SDK cannot send. */
+function unknownToPythonSdk({ options }: CodeRequest): string[] {
+  const names = Object.entries(options).flatMap(([name, value]) => {
+    if (name === 'parsers')
+      return (value as object[]).flatMap((parser) =>
+        Object.entries(parser)
+          .filter(([key, setting]) => !(key === 'pages' && typeof setting === 'boolean'))
+          .map(([key]) => `parsers.${key}`),
+      );
+    const embedsPictures = name === 'formats' && JSON.stringify(value).includes('"embedded"');
+    return [embedsPictures ? 'formats.images.embedded' : name];
+  });
+  return names.filter((name) => !PYTHON_SDK_OPTIONS.test(name));
+}
+
 function pythonSdk(request: CodeRequest): string {
+  const unknown = unknownToPythonSdk(request);
+  if (unknown.length > 0)
+    return `# The Python SDK has no field for ${unknown.join(', ')}.
+# Send the request as the tab "Python" shows it.
+`;
   const fields = Object.entries(request.options).map(
     ([name, value]) =>
       `    ${snakeCase(name)}=${name === 'parsers' || name === 'redactPII' ? pythonLiteral(value, snakeCase) : pythonLiteral(value)},\n`,
   );
-  const options = hasOptions(request) ? `, options=ParseOptions(\n${fields.join('')})` : '';
+  const hasFields = hasOptions(request);
+  const options = hasFields ? `, options=ParseOptions(\n${fields.join('')})` : '';
   return `from firecrawl import Firecrawl
-from firecrawl.v2.types import ParseOptions
-
+${hasFields ? 'from firecrawl.v2.types import ParseOptions\n' : ''}
 client = Firecrawl(api_key=${JSON.stringify(request.key)}, api_url=${JSON.stringify(request.url)})
 document = client.parse(${JSON.stringify(request.fileName)}${options})
 print(document.markdown)

@@ -1,4 +1,5 @@
 // Starts the page: connects the form, the request and the result.
+import type { Options } from './code.ts';
 import { CodeView } from './code-view.ts';
 import { announce, required, scrollBehavior } from './elements.ts';
 import { failureCard } from './failure-view.ts';
@@ -6,7 +7,7 @@ import { FileField } from './file-field.ts';
 import { KeyField } from './key.ts';
 import { FormError, OptionsForm } from './options-form.ts';
 import type { PageSource } from './pages-view.ts';
-import { type ApiFailure, type Options, type Outcome, RequestError, sendParse } from './parse-request.ts';
+import { type ApiFailure, type Outcome, RequestError, sendParse } from './parse-request.ts';
 import { PdfFile } from './pdf-file.ts';
 import { ProgressView } from './progress-view.ts';
 import { redactionOf } from './redactions.ts';

@@ -1,6 +1,7 @@
 // Turns the form into the `options` of the request, with only what differs from the defaults, so that the shown code stays short.
+
+import type { Options } from './code.ts';
 import { element, required } from './elements.ts';
-import type { Options } from './parse-request.ts';
 import { formatOf, type PageSettings } from './settings.ts';
 
 /** A value of the form that cannot be sent. The message says what to do. */

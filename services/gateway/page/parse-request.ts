@@ -1,9 +1,9 @@
 // Sends one parse request and reports its progress, from the upload to the last event.
 import type { ParseResponse } from '#shared/contract/response.ts';
+import type { Options } from './code.ts';
 import { EventStreamReader } from './event-stream.ts';
 
 export type ParseData = ParseResponse['data'];
-export type Options = Readonly<Record<string, unknown>>;
 
 /** What the server does, or `upload` while the file is being sent. */
 export interface Progress {
@@ -43,6 +43,9 @@ export class RequestError extends Error {
   }
 }
 
+/** All stages in their order. `ocr` is a part of `convert`. */
+const STAGES = ['upload', 'queue', 'convert', 'ocr', 'redact', 'enrich'];
+
 interface ParseCall {
   key: string;
   file: File;
@@ -69,10 +72,22 @@ class StageClock {
     this.#since = now;
   }
 
-  finish(): Pick<Outcome, 'times' | 'totalMs'> {
+  /** @param server the milliseconds by stage that the server measured. Its conversion includes OCR. */
+  finish(server: Readonly<Record<string, number>>): Pick<Outcome, 'times' | 'totalMs'> {
     this.enter('');
-    const times = [...this.#times].map(([stage, milliseconds]) => ({ stage, milliseconds }));
-    return { times, totalMs: performance.now() - this.#startedAt };
+    const seen = Object.fromEntries(this.#times);
+    const { receive: _, convert, ...later } = server;
+    const ocr = seen.ocr === undefined ? {} : { ocr: seen.ocr };
+    // The upload ends for the browser when it has sent the last byte.
+    const times = new Map(Object.entries(convert === undefined ? seen : { ...later, ...ocr, convert }));
+    times.set('upload', seen.upload ?? 0);
+    return {
+      times: STAGES.flatMap((stage) => {
+        const milliseconds = times.get(stage);
+        return milliseconds === undefined ? [] : [{ stage, milliseconds }];
+      }),
+      totalMs: performance.now() - this.#startedAt,
+    };
   }
 }
 
@@ -95,17 +110,19 @@ export function sendParse({ key, file, options, onProgress, signal }: ParseCall)
     const events = new EventStreamReader();
     let readLength = 0;
     let ended = false;
+    let timings: Readonly<Record<string, number>> = {};
     const settle = (status: number, text: string): void => {
       ended = true;
       const answer = readAnswer(status, text, request);
       if (answer instanceof RequestError) reject(answer);
-      else resolve({ data: answer, ...clock.finish() });
+      else resolve({ data: answer, ...clock.finish({ ...serverTiming(request), ...timings }) });
     };
     const readEvents = (): void => {
       if (ended || request.readyState < XMLHttpRequest.LOADING || !isEventStream(request)) return;
       const text = request.responseText;
       for (const { event, data } of events.read(text.slice(readLength))) {
         if (event === 'progress') report(readProgress(data));
+        else if (event === 'timings') timings = JSON.parse(data) as Record<string, number>;
         else if (event === 'result') settle(200, data);
         else if (event === 'error') settle(statusOf(data), data);
       }
@@ -139,6 +156,14 @@ export function sendParse({ key, file, options, onProgress, signal }: ParseCall)
 const isEventStream = (request: XMLHttpRequest): boolean =>
   (request.getResponseHeader('Content-Type') ?? '').startsWith('text/event-stream');
 
+/** Milliseconds by stage of the header `Server-Timing` (W3C), which an answer without events has. */
+function serverTiming(request: XMLHttpRequest): Record<string, number> {
+  const header = request.getResponseHeader('Server-Timing') ?? '';
+  return Object.fromEntries(
+    [...header.matchAll(/(\w+);dur=([\d.]+)/g)].map(([, stage = '', value]) => [stage, Number(value)]),
+  );
+}
+
 const noAnswer = (error: string): RequestError => new RequestError({ status: 0, error });
 
 function readProgress(data: string): Progress {
@@ -154,14 +179,15 @@ function statusOf(data: string): number {
 /** The record, or the error of a JSON body. */
 function readAnswer(status: number, text: string, request: XMLHttpRequest): ParseData | RequestError {
   const requestId = request.getResponseHeader('X-Request-Id') ?? undefined;
-  const retryAfter = Number(request.getResponseHeader('Retry-After'));
-  let body: Partial<ApiFailure> & { success?: boolean; data?: ParseData } = {};
+  let body: Partial<ApiFailure> & { success?: boolean; data?: ParseData; retryAfter?: number } = {};
   try {
     body = JSON.parse(text) as typeof body;
   } catch {
     return new RequestError({ status, error: `The response with status ${status} is not JSON.`, requestId });
   }
   if (body.success === true && body.data) return body.data;
+  // An event has it in its data, because the headers are sent before.
+  const retryAfter = body.retryAfter ?? Number(request.getResponseHeader('Retry-After'));
   return new RequestError({
     status,
     error: body.error ?? `The request failed with status ${status}.`,

@@ -10,7 +10,7 @@ export const STAGE_NAMES: Readonly<Record<string, string>> = {
   upload: 'Upload',
   queue: 'Queue',
   convert: 'Convert',
-  ocr: 'OCR',
+  ocr: 'of which OCR',
   redact: 'Redact',
   enrich: 'Enrich',
 };

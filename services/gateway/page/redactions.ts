@@ -1,6 +1,7 @@
 // Marks redacted text by kind of data, in plain text and in the elements of rendered Markdown.
+
+import type { Options } from './code.ts';
 import { element } from './elements.ts';
-import type { Options } from './parse-request.ts';
 
 /** How a document was redacted. */
 export interface Redaction {

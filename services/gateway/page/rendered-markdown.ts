@@ -10,8 +10,10 @@ export interface RenderContext {
   pictures: ReadonlyMap<string, string>;
 }
 
-/** Longer text is shown as plain text, because the parser would block the page for seconds. */
+/** Longer text is cut, because the browser would stop responding. */
 const RENDER_LENGTH = 262_144;
+/** A longer paragraph is shown as plain text, because the parser needs quadratic time for some texts: one second for 16,000 characters. */
+const PARAGRAPH_LENGTH = 16_000;
 
 const SANITIZE = {
   USE_PROFILES: { html: true },
@@ -31,9 +33,14 @@ export function renderMarkdown(markdown: string, context: RenderContext): Node {
     return element(
       'div',
       {},
-      element('p', { class: 'notice' }, 'This part is too long to be rendered, so it is shown as text.'),
-      element('pre', { class: 'plain' }, markdown),
+      element(
+        'p',
+        { class: 'notice' },
+        'This part is too long to be shown. “Copy” and “Download Markdown” have all of it.',
+      ),
+      element('pre', { class: 'plain' }, markdown.slice(0, PARAGRAPH_LENGTH)),
     );
+  if (longestParagraph(markdown) > PARAGRAPH_LENGTH) return element('pre', { class: 'plain' }, markdown);
   let html: string;
   try {
     html = marked.parse(protectRedactions(markdown, context.redaction), { async: false });
@@ -47,6 +54,17 @@ export function renderMarkdown(markdown: string, context: RenderContext): Node {
   for (const link of fragment.querySelectorAll('a[href]')) secureLink(link as HTMLAnchorElement);
   for (const table of fragment.querySelectorAll('table')) wrapTable(table);
   return fragment;
+}
+
+/** Characters of the longest text that the parser reads as one: a paragraph, or a row of a table. */
+function longestParagraph(markdown: string): number {
+  let longest = 0;
+  let length = 0;
+  for (const line of markdown.split('\n')) {
+    length = line.trim() === '' ? 0 : line.startsWith('|') ? line.length : length + line.length;
+    longest = Math.max(longest, length);
+  }
+  return longest;
 }
 
 /** A picture of the document itself, or the text and the address of a picture on another server, which is not loaded. */

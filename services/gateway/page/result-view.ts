@@ -1,5 +1,6 @@
 // Shows the record of the API: pages with blocks, text, tables, other outputs, warnings and timings.
 
+import type { EmbeddedPicture, LinkedImage } from '#shared/contract/response.ts';
 import type { CodeRequest } from './code.ts';
 import { CodeView } from './code-view.ts';
 import { copyButton, downloadText, element } from './elements.ts';
@@ -125,7 +126,6 @@ export class ResultView {
 
   #timings(): HTMLElement {
     const { times, totalMs } = this.#input.outcome;
-    const shown = times.filter(({ milliseconds }) => milliseconds >= 1);
     return element(
       'details',
       { class: 'timings' },
@@ -133,7 +133,7 @@ export class ResultView {
       element(
         'dl',
         {},
-        ...[...shown, { stage: 'total', milliseconds: totalMs }].flatMap(({ stage, milliseconds }) => [
+        ...[...times, { stage: 'total', milliseconds: totalMs }].flatMap(({ stage, milliseconds }) => [
           element('dt', {}, STAGE_NAMES[stage] ?? 'Total'),
           element('dd', {}, durationText(milliseconds), meter(milliseconds, totalMs)),
         ]),
@@ -234,7 +234,7 @@ export class ResultView {
   #fillImages(panel: HTMLElement, images: NonNullable<ParseData['images']>): void {
     if (images.length === 0) panel.append(element('p', { class: 'empty' }, 'The document has no images.'));
     const list = element('ul', { class: 'image-list' });
-    for (const image of images as readonly unknown[]) {
+    for (const image of images) {
       const { id, url, alt, page, mimeType } = describeImage(image);
       const picture = this.#pictures.get(id ?? '');
       list.append(
@@ -251,7 +251,7 @@ export class ResultView {
     panel.append(list);
   }
 
-  #addPicture(image: unknown): void {
+  #addPicture(image: Image): void {
     const { id, base64, mimeType = '' } = describeImage(image);
     if (id === undefined || base64 === undefined || !/^image\/(?:png|jpeg|gif|webp|bmp)$/.test(mimeType)) return;
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -259,18 +259,11 @@ export class ResultView {
   }
 }
 
-interface ImageItem {
-  id?: string;
-  url?: string;
-  alt?: string;
-  page?: number;
-  mimeType?: string;
-  base64?: string;
-}
+type Image = NonNullable<ParseData['images']>[number];
 
-/** An item of `data.images`: a URL, or an object if the request asked for embedded images. */
-const describeImage = (image: unknown): ImageItem =>
-  typeof image === 'string' ? { url: image } : ((image ?? {}) as ImageItem);
+/** An item of `data.images` is a URL, or an object if the request asked for embedded pictures. */
+const describeImage = (image: Image): Partial<EmbeddedPicture & LinkedImage> =>
+  typeof image === 'string' ? { url: image } : image;
 
 function meter(value: number, total: number): HTMLElement {
   const bar = element('span', { class: 'bar', 'aria-hidden': 'true' });

@@ -11,12 +11,14 @@ export interface Segment {
   start: number;
   end: number;
   placed: PlacedBlock | undefined;
+  /** The head of the pipe table that a former segment starts, `[start, end)`. Without it, the rows of this segment are no table. */
+  tableHead?: readonly [number, number];
 }
 
 /** Sections get at least this many characters, so that a long document has few of them. */
 const SECTION_LENGTH = 8_192;
 /** A segment longer than this is divided at a line break, so that no section takes long to render. */
-const SEGMENT_LENGTH = 65_536;
+const SEGMENT_LENGTH = 32_768;
 
 /** Every block by its id. */
 export function placeBlocks(pages: readonly PageBlocks[]): Map<string, PlacedBlock> {
@@ -43,34 +45,67 @@ export function segmentsOf(markdown: string, blocks: Iterable<PlacedBlock>): Seg
 
 const startOf = ({ block }: PlacedBlock): number => block.markdownSpan?.[0] ?? 0;
 
-/** Text without blocks, divided between paragraphs, never inside a fenced code block or an HTML table. */
+/** Text without blocks, divided between paragraphs, never inside a fenced code block or an HTML table unless it is very long. */
 function plainSegments(markdown: string, from: number, to: number): Segment[] {
   const segments: Segment[] = [];
+  const state = new LineState();
   let start = from;
-  let fence = '';
-  let tables = 0;
-  let blankBefore = false;
+  let head: Segment['tableHead'];
   for (let line = from; line < to; ) {
     const lineEnd = markdown.indexOf('\n', line);
     const next = lineEnd === -1 || lineEnd >= to ? to : lineEnd + 1;
-    const text = markdown.slice(line, Math.min(next, line + 200));
     const length = line - start;
-    const between = blankBefore && fence === '' && tables === 0 && /^[^\s\-*+\d>]/.test(text);
-    if ((length >= SECTION_LENGTH && between) || length >= SEGMENT_LENGTH) {
-      segments.push({ start, end: line, placed: undefined });
+    const text = markdown.slice(line, next);
+    if ((length >= SECTION_LENGTH && state.isBetweenParagraphs(text)) || length >= SEGMENT_LENGTH) {
+      segments.push({ start, end: line, placed: undefined, ...(head ? { tableHead: head } : {}) });
       start = line;
+      head = state.tableHead(text);
     }
-    const mark = /^ {0,3}(```+|~~~+)/.exec(text)?.[1];
-    if (mark !== undefined) fence = fence === '' ? mark : mark.startsWith(fence) ? '' : fence;
-    if (fence === '') {
-      const whole = markdown.slice(line, next);
-      tables = Math.max(0, tables + count(whole, /<table\b/gi) - count(whole, /<\/table>/gi));
-    }
-    blankBefore = text.trim() === '';
+    state.read(text, line, next);
     line = next;
   }
-  if (start < to) segments.push({ start, end: to, placed: undefined });
+  if (start < to) segments.push({ start, end: to, placed: undefined, ...(head ? { tableHead: head } : {}) });
   return segments;
+}
+
+/** What the lines so far have opened. */
+class LineState {
+  #fence = '';
+  #htmlTables = 0;
+  #blank = false;
+  /** Start of the pipe table that the last line belongs to, and the ends of its lines so far (of the first two). */
+  #tableStart = -1;
+  #tableLines: number[] = [];
+
+  read(text: string, start: number, end: number): void {
+    this.#fence = fenceAfter(this.#fence, text);
+    if (this.#fence === '')
+      this.#htmlTables = Math.max(0, this.#htmlTables + count(text, /<table\b/gi) - count(text, /<\/table>/gi));
+    this.#blank = text.trim() === '';
+    if (!isRow(text)) this.#tableStart = -1;
+    else if (this.#tableStart < 0) [this.#tableStart, this.#tableLines] = [start, [end]];
+    else if (this.#tableLines.length < 2) this.#tableLines.push(end);
+  }
+
+  /** Whether a paragraph ends before this line. A list can continue after an empty line. */
+  isBetweenParagraphs(next: string): boolean {
+    return this.#blank && this.#fence === '' && this.#htmlTables === 0 && /^[^\s\-*+\d>]/.test(next);
+  }
+
+  /** The head of the pipe table that this line continues. */
+  tableHead(next: string): Segment['tableHead'] {
+    const end = this.#tableLines[1];
+    return this.#tableStart >= 0 && end !== undefined && isRow(next) ? [this.#tableStart, end] : undefined;
+  }
+}
+
+const isRow = (line: string): boolean => line.startsWith('|');
+
+/** The mark of the fenced code block that is open after a line; empty if none is. */
+export function fenceAfter(fence: string, line: string): string {
+  const mark = /^ {0,3}(```+|~~~+)/.exec(line)?.[1];
+  if (mark === undefined) return fence;
+  return fence === '' ? mark : mark.startsWith(fence) ? '' : fence;
 }
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;

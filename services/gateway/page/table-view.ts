@@ -30,13 +30,24 @@ export function fillTables(
   });
 }
 
+/** The rows of a longer table are not read, because the browser would stop responding. */
+const TABLE_LENGTH = 250_000;
+
 function tableCard(source: string, number: number, context: RenderContext): HTMLElement {
-  const rendered = element('div', {}, renderMarkdown(source, context));
-  const table = rendered.querySelector('table');
+  const isLong = source.length > TABLE_LENGTH;
+  // A line of a pipe table is a row. HTML tables are never that long.
+  const shown = isLong
+    ? source
+        .split('\n', SHOWN_ROWS + 2)
+        .join('\n')
+        .slice(0, TABLE_LENGTH)
+    : source;
+  const rendered = element('div', {}, renderMarkdown(shown, context));
+  const table = isLong ? null : rendered.querySelector('table');
   const rows = table ? rowsOf(table) : [];
   const size = table
     ? `${countText(rows.length, 'row')}, ${countText(rows[0]?.length ?? 0, 'column')}`
-    : 'too large to show';
+    : 'too large for CSV';
   if (table) for (const row of [...table.rows].slice(SHOWN_ROWS)) row.remove();
   return element(
     'section',
@@ -50,8 +61,8 @@ function tableCard(source: string, number: number, context: RenderContext): HTML
       ...(table ? [copyButton('Copy CSV', () => toCsv(rows))] : []),
     ),
     rendered,
-    ...(rows.length > SHOWN_ROWS
-      ? [element('p', { class: 'hint' }, `The first ${SHOWN_ROWS} rows are shown. The copies have all rows.`)]
+    ...(isLong || rows.length > SHOWN_ROWS
+      ? [element('p', { class: 'hint' }, `The first ${SHOWN_ROWS} rows are shown. A copy has all rows.`)]
       : []),
   );
 }

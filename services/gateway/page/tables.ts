@@ -1,4 +1,5 @@
 // Finds the tables of the Markdown, and writes the cells of a table as CSV.
+import { fenceAfter } from './segments.ts';
 
 /** A table of the Markdown, `[start, end)`. */
 export interface TableSpan {
@@ -17,8 +18,7 @@ export function findTables(markdown: string): TableSpan[] {
     const lineEnd = markdown.indexOf('\n', line);
     const next = lineEnd === -1 ? markdown.length : lineEnd + 1;
     const text = markdown.slice(line, next).trimEnd();
-    const mark = /^ {0,3}(```+|~~~+)/.exec(text)?.[1];
-    if (mark !== undefined && htmlStart < 0) fence = fence === '' ? mark : mark.startsWith(fence) ? '' : fence;
+    if (htmlStart < 0) fence = fenceAfter(fence, text);
     const isRow = fence === '' && htmlStart < 0 && /^\s*\|/.test(text);
     if (isRow && pipeStart < 0) pipeStart = line;
     if (!isRow && pipeStart >= 0) {

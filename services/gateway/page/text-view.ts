@@ -98,7 +98,8 @@ export class TextView {
     if (!segment.placed) {
       const marker = /<!-- page (\d+) -->/.exec(text)?.[1];
       if (marker !== undefined) return [element('p', { class: 'page-break' }, `Page ${marker}`)];
-      return text.trim() === '' ? [] : [renderMarkdown(text, this.#source)];
+      const head = segment.tableHead ? this.#source.markdown.slice(...segment.tableHead) : '';
+      return text.trim() === '' ? [] : [renderMarkdown(head + text, this.#source)];
     }
     const { block, pageNumber } = segment.placed;
     const show = element('button', {

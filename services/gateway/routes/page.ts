@@ -10,6 +10,7 @@ import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import { PII_ENTITIES } from '#shared/contract/options-schema.ts';
 import type { Handler } from '../app.ts';
 import type { PageSettings } from '../page/settings.ts';
+import { sendCompressible } from '../responses/compression.ts';
 
 /** Allows scripts and styles from this server only. pdf.js compiles WebAssembly; pictures of a document are blobs or data URLs. */
 const PAGE_POLICY = [
@@ -168,14 +169,14 @@ function packageFolder(name: string): { path: string; version: string } {
 function handlerOf({ contentType, cacheControl, read, headers = {} }: Asset): Handler {
   return async (request, response) => {
     const body = await read();
-    const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    // Weak, because the body may be compressed.
+    const tag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     response.setHeaders(new Map(Object.entries({ ...headers, 'Cache-Control': cacheControl, ETag: tag })));
     if (request.headers['if-none-match'] === tag) {
-      response.writeHead(304);
+      response.writeHead(304, { Vary: 'Accept-Encoding' });
       response.end();
       return;
     }
-    response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) });
-    response.end(body);
+    sendCompressible(request, response, contentType, body);
   };
 }
