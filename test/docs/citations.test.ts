@@ -29,7 +29,9 @@ test('each section of docs/api.md that code cites exists', async () => {
 });
 
 test('each file that a page links to exists', async () => {
-  const pages = await sources('{*.md,docs/*.md,charts/*/README.md,k8s/README.md,fixtures/**/README.md}');
+  const pages = await sources(
+    '{*.md,docs/*.md,charts/*/README.md,k8s/README.md,fixtures/**/README.md,examples/**/README.md}',
+  );
   const broken = pages.flatMap(([path, text]) =>
     Array.from(text.matchAll(/\]\((?!https?:|#)([^)#\s`]+)(?:#[^)]*)?\)/g), ([, target = '']) => target)
       .filter((target) => !existsSync(join(ROOT, dirname(path), target)))
