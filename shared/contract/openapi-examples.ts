@@ -13,6 +13,10 @@ export const REQUEST_EXAMPLES = {
     summary: 'OCR of every page, with layout blocks and the Markdown of each page',
     value: { formats: ['markdown'], parsers: [{ type: 'pdf', mode: 'ocr', blocks: true, pages: true }] },
   },
+  selectedPages: {
+    summary: 'Some pages of a PDF, with English as the language of OCR',
+    value: { formats: ['markdown'], parsers: [{ type: 'pdf', pages: '1,3-', pageMarkers: true }], language: 'eng' },
+  },
   redaction: {
     summary: 'Markdown and links without email addresses and telephone numbers',
     value: {
@@ -100,6 +104,20 @@ export const RESPONSE_EXAMPLES: Record<keyof typeof REQUEST_EXAMPLES, Example> =
           },
         ],
         metadata: METADATA,
+      },
+    },
+  },
+  selectedPages: {
+    summary: 'Two of three pages',
+    value: {
+      success: true,
+      data: {
+        markdown: '# Quarterly report\n\n---\n\n<!-- page 3 -->\n\nRevenue rose.',
+        pages: [
+          { pageNumber: 1, markdown: '# Quarterly report' },
+          { pageNumber: 3, markdown: 'Revenue rose.' },
+        ],
+        metadata: { ...METADATA, numPages: 2, totalPages: 3, creditsUsed: 3 },
       },
     },
   },

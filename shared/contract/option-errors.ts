@@ -44,12 +44,13 @@ class Explanation {
   /** @param secret the message must not repeat the value */
   visit(schema: Schema, value: unknown, path: Path, secret = false): void {
     if (this.issues.length >= REQUEST_LIMITS.errorIssues) return;
-    const result = z.safeParse(schema, value);
-    if (result.success) return;
     const found = this.issues.length;
     const hidden = secret || annotationsOf(schema).writeOnly === true;
+    // Inside first: zod would list every issue of a large value, and only the first ones are told.
     this.#visitInside(schema, value, path, hidden);
     if (this.issues.length > found) return;
+    const result = z.safeParse(schema, value);
+    if (result.success) return;
     const [issue] = result.error.issues;
     if (issue?.code === 'custom' && issue.path.length === 0 && isObject(value))
       this.#addCustom(schema, issue.message, path);

@@ -58,6 +58,7 @@ function validOptions(random: Random): Record<string, unknown> {
   if (random.oneIn(4)) options.onlyMainContent = coin(random);
   if (random.oneIn(4)) options.removeBase64Images = coin(random);
   if (random.oneIn(6)) options.blockAds = coin(random);
+  if (random.oneIn(6)) options.language = random.pick(['eng', 'eng+eng']);
   if (random.oneIn(6)) options.includeTags = pickSome(SELECTORS.slice(0, 10), random);
   if (random.oneIn(6)) options.excludeTags = pickSome(SELECTORS.slice(0, 10), random);
   if (random.oneIn(6))
@@ -66,14 +67,14 @@ function validOptions(random: Random): Record<string, unknown> {
       : {
           mode: random.pick(PII_MODES),
           replaceStyle: random.pick(PII_STYLES),
-          entities: pickSome(PII_ENTITIES, random),
+          entities: [random.pick(PII_ENTITIES), ...pickSome(PII_ENTITIES, random)],
         };
   if (random.oneIn(2))
     options.parsers = [
       {
         type: 'pdf',
         mode: random.pick(PDF_MODES),
-        pages: coin(random),
+        pages: random.oneIn(3) ? random.pick(['1', '2-', '1-2,4', '3, 1', '1-9999999']) : coin(random),
         blocks: !random.oneIn(4),
         pageMarkers: coin(random),
         ...(random.oneIn(4) ? { maxPages: 1 + random.below(3) } : {}),
