@@ -3,9 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { ParseError } from '#shared/contract/errors.ts';
 import { describeCause } from '#shared/runtime/cause.ts';
+import type { Config } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import type { RouteLabel } from '#shared/runtime/metrics.ts';
 import { contextOf } from './context.ts';
+import { CROSS_ORIGIN_PATHS, crossOriginMiddleware } from './cors.ts';
 import { isCancelled, sendError, toParseError } from './responses/error.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -35,12 +37,14 @@ export function setCommonHeaders(response: ServerResponse, requestId: string): v
   response.setHeader('X-Request-Id', requestId);
 }
 
-export function createApp(routes: Routes, log: Logger): Express {
+export function createApp(routes: Routes, log: Logger, corsOrigins: Config['corsOrigins']): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
   app.set('query parser', false);
+  const crossOrigin = crossOriginMiddleware(corsOrigins);
+  if (crossOrigin) app.use(CROSS_ORIGIN_PATHS, crossOrigin);
   for (const [path, { label, method, handler }] of Object.entries(routes)) {
     const allowed = method === 'GET' ? ['GET', 'HEAD'] : [method];
     app.all(path, async (request: Request, response: Response) => {

@@ -29,7 +29,7 @@ import type { UploadLimits } from './upload/request-body.ts';
 export interface GatewayOptions {
   config: Pick<
     Config,
-    'host' | 'port' | 'opsHost' | 'opsPort' | 'keys' | 'keysFile' | 'apiKey' | 'llm' | 'drainLingerMs'
+    'host' | 'port' | 'corsOrigins' | 'opsHost' | 'opsPort' | 'keys' | 'keysFile' | 'apiKey' | 'llm' | 'drainLingerMs'
   >;
   log: Logger;
   transport: Transport;
@@ -65,7 +65,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const keys = await openKeySource(config, log);
   const shutdown: Shutdown = { draining: false, rejecting: false };
   const active = new ActiveRequests();
-  const open = (routes: Routes) => createHttpServer(requestListener(routes, log, shutdown, active));
+  const open = (routes: Routes) => createHttpServer(requestListener(routes, options, shutdown, active));
 
   const api = apiRoutes(options, keys, shutdown);
   const operations = operationsRoutes(() => readiness(shutdown, keys, transport));
@@ -162,8 +162,13 @@ function unlessRejecting(shutdown: Shutdown, handler: Handler): Handler {
 }
 
 /** Prepares each request (context, common headers, telemetry) and passes it to the app. */
-function requestListener(routes: Routes, log: Logger, shutdown: Shutdown, active: ActiveRequests): RequestListener {
-  const app = createApp(routes, log);
+function requestListener(
+  routes: Routes,
+  { config, log }: GatewayOptions,
+  shutdown: Shutdown,
+  active: ActiveRequests,
+): RequestListener {
+  const app = createApp(routes, log, config.corsOrigins);
   return (request: IncomingMessage, response: ServerResponse): void => {
     const context = createContext(request, response);
     setCommonHeaders(response, context.id);

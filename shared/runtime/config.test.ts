@@ -28,6 +28,19 @@ test('readConfig throws a ConfigError that names the invalid variable', () => {
     );
 });
 
+test('CORS_ORIGINS is a list of origins; it is empty only if the variable is', () => {
+  const originsOf = (value?: string) => readConfig(value === undefined ? {} : { CORS_ORIGINS: value }).corsOrigins;
+  assert.deepEqual(originsOf(), ['*']);
+  assert.deepEqual(originsOf(''), []);
+  assert.deepEqual(originsOf(' '), []);
+  assert.deepEqual(originsOf('https://a.example, http://localhost:3000'), [
+    'https://a.example',
+    'http://localhost:3000',
+  ]);
+  for (const wrong of ['a.example', 'https://a.example/', 'https://A.example', 'https://*.example', 'null'])
+    assert.throws(() => originsOf(wrong), /CORS_ORIGINS: each must be an origin/, wrong);
+});
+
 test('readConfig removes the trailing slash of LLM_BASE_URL', () => {
   assert.deepEqual(readConfig({ LLM_BASE_URL: 'http://m/v1/', LLM_MODEL: 'small' }).llm, {
     baseUrl: 'http://m/v1',

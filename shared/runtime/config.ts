@@ -8,6 +8,10 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1).max(256);
 const url = z.url({ protocol: /^https?$/ });
 
+/** Whether a browser would send this value as `Origin`: without a path, in lower case, without the default port. */
+const isOrigin = (text: string): boolean =>
+  text === '*' || (!text.includes('*') && URL.canParse(text) && new URL(text).origin === text);
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** Values of OTEL_TRACES_SAMPLER (OpenTelemetry specification, "General SDK Configuration"). */
@@ -40,6 +44,15 @@ export const environmentSchema = z.object({
       'Port for /livez, /readyz and /metrics (default: the gateway serves them on PORT, a worker service does not serve them).',
   }),
   OPS_HOST: z.string().optional().meta({ description: 'Address that OPS_PORT listens on (default: HOST).' }),
+  CORS_ORIGINS: z
+    .string()
+    .default('*')
+    .transform((text) => text.split(',').flatMap((origin) => origin.trim() || []))
+    .refine((origins) => origins.every(isOrigin), 'each must be an origin such as https://app.example.com, or `*`')
+    .meta({
+      description:
+        'Origins whose scripts may call /v2 from a browser, separated by commas; `*` for all, empty for none. Unlike other variables, an empty value is not the default.',
+    }),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').meta({ description: 'Lowest level that is logged.' }),
   KEYS_FILE: z.string().default('.parsemesh/keys.json').meta({
     description: 'File with the hashed API keys and their plans; the gateway reads it again when it changes.',
@@ -181,6 +194,8 @@ export interface KeysConfig {
 export interface Config {
   host: string;
   port: number;
+  /** Empty if no other origin may call the API; `*` for every origin. */
+  corsOrigins: readonly string[];
   opsPort: number | undefined;
   opsHost: string;
   logLevel: (typeof LOG_LEVELS)[number];
@@ -200,13 +215,16 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Variables whose empty value differs from the default. */
+const MEANINGFUL_IF_EMPTY: ReadonlySet<string> = new Set(['CORS_ORIGINS']);
+
 /**
- * Reads the configuration. An empty variable counts as unset.
+ * Reads the configuration. An empty variable counts as unset, except those of `MEANINGFUL_IF_EMPTY`.
  * @throws ConfigError with every invalid variable
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const result = environmentSchema.safeParse(
-    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
+    Object.fromEntries(Object.entries(env).filter(([name, value]) => value !== '' || MEANINGFUL_IF_EMPTY.has(name))),
   );
   if (!result.success)
     throw new ConfigError(
@@ -225,6 +243,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return {
     host: read.HOST,
     port: read.PORT,
+    corsOrigins: read.CORS_ORIGINS,
     opsPort: read.OPS_PORT,
     opsHost: read.OPS_HOST ?? read.HOST,
     logLevel: read.LOG_LEVEL,

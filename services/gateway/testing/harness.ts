@@ -53,6 +53,7 @@ export async function startTestGateway(
     log?: Logger;
     llm?: Config['llm'];
     opsPort?: number;
+    corsOrigins?: readonly string[];
     drainLingerMs?: number;
     uploadLimits?: GatewayOptions['uploadLimits'];
     queues?: readonly QueueName[];
@@ -64,6 +65,7 @@ export async function startTestGateway(
     ...readConfig({ PORT: '0', KEYS_FILE: keysFile, LOG_LEVEL: 'silent' }),
     llm: options.llm,
     opsPort: options.opsPort,
+    corsOrigins: options.corsOrigins ?? ['*'],
     drainLingerMs: options.drainLingerMs ?? 0,
   };
   const transport = createMemoryTransport();
