@@ -45,6 +45,8 @@ export const REQUEST_LIMITS = {
   headersTimeoutMs: 15_000,
   /** Milliseconds that a connection stays open for the next request. */
   keepAliveMs: 65_000,
+  /** Characters of the headers `Accept` and `Accept-Encoding`, each. A longer one is ignored. */
+  acceptLength: 1_000,
   /** Seconds that a browser may keep the answer to a CORS preflight request. No browser keeps it longer than a day, and Chromium two hours. */
   preflightMaxAgeSeconds: 7_200,
   /** Characters of the `X-Request-Id` header of a request. A longer or malformed value is replaced. */

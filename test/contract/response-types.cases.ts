@@ -26,6 +26,7 @@ const TYPES: Readonly<Record<string, readonly (string | undefined)[]>> = {
     'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
     'image/png',
     'not a media type',
+    `text/markdown${', a/b'.repeat(1_000)}`,
     '',
   ],
   'text/markdown': [

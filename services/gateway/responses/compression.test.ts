@@ -71,6 +71,7 @@ const HEADERS: readonly (readonly [string | undefined, Encoding])[] = [
   ['gzip;q=0, br;q=0', 'none'],
   ['identity, gzip;q=0.1', 'none'],
   ['*', 'br'],
+  [`gzip${', identity;q=0.1'.repeat(100)}`, 'none'],
 ];
 
 for (const markdown of ['short', 'ü line\n'.repeat(1_000), 'a long line of text\n'.repeat(60_000)])
@@ -93,7 +94,7 @@ for (const markdown of ['short', 'ü line\n'.repeat(1_000), 'a long line of text
   });
 
 test('the documents of the server are compressed, also for a HEAD request, which has no body', async () => {
-  for (const path of ['/openapi.json', '/docs/swagger-ui-bundle.js', '/v2/parse/formats', '/metrics']) {
+  for (const path of ['/openapi.json', '/docs/swagger-ui-bundle.js', '/', '/v2/parse/formats', '/metrics']) {
     const plain = await readBytes(await open(path, { 'accept-encoding': 'identity' }));
     const response = await open(path, { 'accept-encoding': 'br' });
     assert.equal(response.headers['content-encoding'], 'br', path);

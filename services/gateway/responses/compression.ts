@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, type Transform, type Writable } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
-import Negotiator from 'negotiator';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { chooseEncoding } from './accept.ts';
 
 /**
  * The lowest levels, because they cost 5 (br) and 10 (gzip) ms of CPU time per MB, where the cheapest conversion, of CSV, costs 60. Higher levels cost
@@ -23,19 +23,8 @@ const ENCODERS: Readonly<Record<string, () => Transform>> = {
 };
 /** If the client likes both equally well, the one that costs less. */
 const PREFERRED = ['br', 'gzip'];
-const IDENTITY = 'identity';
-/** Pictures and fonts are compressed already. */
-const COMPRESSIBLE = /^(?:text\/|application\/|image\/svg)/;
-
-/** The type declarations of the package omit this form of the method. */
-interface EncodingNegotiator {
-  encodings(available: readonly string[], options: { preferred: readonly string[] }): string[];
-}
-
-function acceptedEncoding({ headers }: IncomingMessage): string | undefined {
-  const negotiator: EncodingNegotiator = new Negotiator({ headers });
-  return negotiator.encodings([...PREFERRED, IDENTITY], { preferred: PREFERRED })[0];
-}
+/** Pictures and PDF files are compressed already. */
+const COMPRESSIBLE = /^(?:text\/|application\/(?!pdf)|image\/svg)/;
 
 /**
  * Sends status 200 and the headers of a body.
@@ -50,7 +39,7 @@ export function startBody(
 ): Writable {
   response.appendHeader('Vary', 'Accept-Encoding');
   const isLarge = size === undefined || size >= REQUEST_LIMITS.compressFromBytes;
-  const encoding = isLarge && COMPRESSIBLE.test(contentType) ? acceptedEncoding(request) : undefined;
+  const encoding = isLarge && COMPRESSIBLE.test(contentType) ? chooseEncoding(request, PREFERRED) : undefined;
   const createEncoder = encoding === undefined ? undefined : ENCODERS[encoding];
   if (encoding === undefined || !createEncoder) {
     response.writeHead(200, { 'Content-Type': contentType, ...(size === undefined ? {} : { 'Content-Length': size }) });
