@@ -161,7 +161,7 @@ export const DOCUMENT_LIMITS = {
   pdfMetadataLength: 4_000,
   /** Pixels of one image in a PDF. The second engine (PDF.js) does not paint a larger one. */
   pdfImagePixels: 64_000_000,
-  /** Bytes of one decoded image of an image file: pixels × channels × bytes of a sample. A progressive JPEG counts twice. */
+  /** Bytes of one decoded image of an image file: pixels × channels × bytes of a sample. A progressive or interlaced image counts twice. */
   imageBytes: 512 * MiB,
   /** Images of one TIFF file, including smaller copies and masks, which are not pages. */
   tiffDirectories: 20_000,

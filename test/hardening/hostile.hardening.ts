@@ -8,6 +8,7 @@ import { isQueueName, WORKER_SERVICES } from '#shared/contract/services.ts';
 import { descendants, processFacts } from '../bench/process-tree.ts';
 import { type Answer, BOUNDARY, errorBody, parse, send, sendRaw, successData } from '../harness/client.ts';
 import { HOSTILE } from '../harness/documents/hostile.ts';
+import { HOSTILE_IMAGES } from '../harness/documents/hostile-images.ts';
 import { sample } from '../harness/documents.ts';
 import { type Product, startProduct } from '../harness/product.ts';
 
@@ -78,7 +79,7 @@ describe('hostile uploads', () => {
     assert.ok(code !== undefined && Object.hasOwn(ERROR_CODES, code), code);
   };
 
-  for (const { what, fileName, make, options } of HOSTILE)
+  for (const { what, fileName, make, options } of [...HOSTILE, ...HOSTILE_IMAGES])
     test(`${fileName.slice(1)}, ${what}: the response is documented and in time`, async (t) => {
       const file = make();
       const started = performance.now();

@@ -11,6 +11,7 @@ import { connect } from '@nats-io/transport-node';
 import type { Extension } from '#shared/contract/formats.ts';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { errorBody, parse, successData } from '../harness/client.ts';
+import { printedPage, toSharp } from '../harness/documents/images.ts';
 import { scanOf } from '../harness/documents/scans.ts';
 import { COMMITTED, CONTENT, sampleOf } from '../harness/documents.ts';
 import { MarkerWord } from '../harness/marker-word.ts';
@@ -35,6 +36,11 @@ const KINDS = [
   '.epub',
   '.html',
   '.csv',
+  '.png',
+  '.jpg',
+  '.tiff',
+  '.gif',
+  '.bmp',
 ] as const;
 const SHM = '/dev/shm';
 
@@ -87,6 +93,11 @@ async function createUploads(): Promise<Upload[]> {
   const scan = await scanOf([lines, lines], 150);
   assert.ok(scan.length > MiB / 2, 'the scan must be too large for a message');
   all.push({ what: 'a scan', fileName: `${marker.word}-scan.pdf`, file: scan, valid: true });
+  // libvips can use a temporary file for a picture of this size that is not stored row by row.
+  const printed = await printedPage(CONTENT_WITH);
+  const [width, height] = [printed.width * 8, printed.height * 8];
+  const interlaced = await toSharp(printed).resize(width, height).png({ progressive: true }).toBuffer();
+  all.push({ what: 'a large .png', fileName: `${marker.word}.png`, file: interlaced, valid: true });
   all.push({
     what: 'a redacted .html with a summary',
     fileName: `${marker.word}.html`,

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { compareImageUploads } from './ocr-images.ts';
 import type { Run, Suite } from './suite.ts';
 
 const manifestRow = z.object({ name: z.string(), file: z.string() });
@@ -15,15 +16,19 @@ async function readDpi({ shell, python }: Run, source: string): Promise<number> 
   return Number(list.trim().split('\n').at(2)?.trim().split(/\s+/).at(12)) || 200;
 }
 
+/** Files of the corpus by name. */
+function listFiles({ corpora }: Run): Map<string, string> {
+  const folder = join(corpora, 'ocr/dev');
+  const lines = readFileSync(join(folder, 'manifest.jsonl'), 'utf8').split('\n');
+  const rows = lines.filter((line) => line !== '').map((line) => manifestRow.parse(JSON.parse(line)));
+  return new Map(rows.map(({ name, file }) => [name, join(folder, file)]));
+}
+
 /** Writes the pages for native tesseract as grey images at their own resolution. @returns a folder for each resolution */
 async function renderPages(run: Run): Promise<Map<number, string>> {
-  const { corpora, out, shell } = run;
+  const { out, shell } = run;
   const folders = new Map<number, string>();
-  const rows = readFileSync(join(corpora, 'ocr/dev/manifest.jsonl'), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '');
-  for (const { name, file } of rows.map((line) => manifestRow.parse(JSON.parse(line)))) {
-    const source = join(corpora, 'ocr/dev', file);
+  for (const [name, source] of listFiles(run)) {
     const dpi = await readDpi(run, source);
     const folder = join(out, `pages-${dpi}`);
     mkdirSync(folder, { recursive: true });
@@ -44,6 +49,7 @@ async function runOcr(run: Run): Promise<void> {
   console.log('Parsemesh, POST /v2/parse, mode ocr');
   await shell.run(python, join(folder, 'client.py'), join(folder, 'dev'), predictions, '-j', '2', '--options', options);
   await shell.run(python, join(folder, 'score.py'), join(folder, 'dev'), predictions);
+  await compareImageUploads(run, listFiles(run), predictions);
   if (!shell.isInstalled('tesseract') || !shell.isInstalled('pdftoppm')) {
     console.log('\nNative tesseract is not compared. To compare it, install tesseract-ocr and poppler-utils.');
     return;

@@ -1,4 +1,5 @@
 // Generates one file of each format with every kind of external link that the format supports, and with a word that a parser must still read.
+import { png, pngChunk } from './images.ts';
 import { HEAD, packageOf, TYPE } from './ooxml.ts';
 import { zip } from './zip.ts';
 
@@ -230,6 +231,17 @@ function pdf(url: (name: string) => string): string {
 const csv = (url: (name: string) => string): string =>
   `Birds,Count\r\n${WORD},"=WEBSERVICE(""${url('csv')}"")"\r\n"=HYPERLINK(""${url('csv-link')}"")",=cmd|' /C calc'!A0\r\n`;
 
+/** XMP metadata with an external document type, which an XML reader could fetch. */
+const xmp = (url: (name: string) => string): string =>
+  `<!DOCTYPE x SYSTEM "${url('dtd')}"><x:xmpmeta xmlns:x="adobe:ns:meta/" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>${url('title')}</dc:title></x:xmpmeta>`;
+
+const imageWithLinks = (url: (name: string) => string): Buffer =>
+  png(40, 40, new Uint8Array(41 * 40), [pngChunk('iTXt', Buffer.from(`XML:com.adobe.xmp\0\0\0\0\0${xmp(url)}`))]);
+
+/** libvips could draw it, and then load what it refers to. */
+const svg = (url: (name: string) => string): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="40" height="40"><image xlink:href="${url('svg')}" width="40" height="40"/></svg>`;
+
 /** One file of each format. @param url returns the URL of a named resource, which a parser must not fetch */
 export function documentsWithExternalLinks(url: (name: string) => string): LinkingDocument[] {
   return [
@@ -245,5 +257,7 @@ export function documentsWithExternalLinks(url: (name: string) => string): Linki
     { fileName: 'links.rtf', file: rtf(url), word: WORD },
     { fileName: 'links.pdf', file: pdf(url), word: WORD },
     { fileName: 'links.csv', file: csv(url), word: WORD },
+    { fileName: 'links.png', file: imageWithLinks(url), word: undefined },
+    { fileName: 'drawing.png', file: svg(url), word: undefined },
   ];
 }

@@ -61,7 +61,7 @@ export async function encodeImage(extension: ImageExtension, picture: Picture, d
     case '.gif':
       return image.gif().toBuffer();
     case '.bmp':
-      return bmp(picture);
+      return bmp(picture, dpi);
   }
 }
 
@@ -73,6 +73,8 @@ interface TiffPage extends Picture {
   /** 0: a sample of 0 is white; 1 (default): a sample of 0 is black. */
   photometric?: 0 | 1;
   description?: string;
+  /** Pixels in one strip compressed with Deflate. */
+  deflated?: Uint8Array;
 }
 
 interface TiffOptions {
@@ -104,6 +106,7 @@ export function tiff(
   const starts: number[] = [];
   pages.forEach((page, index) => {
     starts.push(at);
+    const data = page.deflated ?? page.pixels;
     const { dpi = { x: DPI, y: DPI }, photometric = 1, description = '' } = page;
     const text = Buffer.from(`${description}\0`);
     const fields: [tag: number, type: 2 | 3 | 4 | 5, value: number | { x: number } | Buffer][] = [
@@ -111,14 +114,14 @@ export function tiff(
       [256, 4, page.width],
       [257, 4, page.height],
       [258, 3, 8],
-      [259, 3, 1],
+      [259, 3, page.deflated ? 8 : 1],
       [262, 3, photometric],
       ...(description === '' ? [] : ([[270, 2, text]] as [number, 2, Buffer][])),
       [273, 4, 0],
       [274, 3, page.orientation ?? 1],
       [277, 3, 1],
       [278, 4, page.height],
-      [279, 4, page.pixels.length],
+      [279, 4, data.length],
       [282, 5, { x: dpi.x }],
       [283, 5, { x: dpi.y }],
       [296, 3, 2],
@@ -146,17 +149,17 @@ export function tiff(
         else put(directory, valueAt, extraAt + place, offsetBytes);
       }
     });
-    const end = pixelsAt + page.pixels.length;
+    const end = pixelsAt + data.length;
     const next = index + 1 < pages.length ? end + (end % 2) : loopTo === undefined ? 0 : (starts[loopTo] ?? 0);
     put(directory, directory.length - offsetBytes, next, offsetBytes);
-    parts.push(directory, extra, Buffer.from(page.pixels), Buffer.alloc(end % 2));
+    parts.push(directory, extra, Buffer.from(data), Buffer.alloc(end % 2));
     at = end + (end % 2);
   });
   return Buffer.concat(parts);
 }
 
 /** An 8-bit BMP file with a grey palette. */
-export function bmp({ width, height, pixels }: Picture): Buffer {
+export function bmp({ width, height, pixels }: Picture, dpi = DPI): Buffer {
   const stride = Math.ceil(width / 4) * 4;
   const pixelsAt = 54 + 1024;
   const file = Buffer.alloc(pixelsAt + stride * height);
@@ -168,7 +171,7 @@ export function bmp({ width, height, pixels }: Picture): Buffer {
   file.writeInt32LE(height, 22);
   file.writeUInt16LE(1, 26);
   file.writeUInt16LE(8, 28);
-  const perMetre = Math.round(DPI / 0.0254);
+  const perMetre = Math.round(dpi / 0.0254);
   file.writeUInt32LE(perMetre, 38);
   file.writeUInt32LE(perMetre, 42);
   for (let grey = 0; grey < 256; grey++) file.fill(grey, 54 + grey * 4, 54 + grey * 4 + 3);

@@ -22,6 +22,8 @@ interface Picture {
   decode(width: number, height: number): Promise<DecodedImage>;
 }
 
+/** A picture lower or narrower than this shows no letter, and is not sent to OCR. */
+const LETTER_PIXELS = 8;
 const CENTIMETRES = 3;
 const CENTIMETRES_PER_INCH = 2.54;
 /** `NewSubfileType` bits (TIFF 6.0, section 8): a smaller copy, and a transparency mask. `SubfileType` 2 is the smaller copy of old files. */
@@ -116,7 +118,7 @@ async function openSingle(bytes: Uint8Array): Promise<ImageSource> {
     height: header.pageHeight ?? height,
     orientation: header.orientation ?? 1,
     stated: { x: density, y: density },
-    // The decoder keeps a progressive JPEG as 16-bit coefficients, and the images of an animation with an alpha channel.
+    // The decoder keeps a progressive JPEG as 16-bit coefficients, and an interlaced PNG whole; and the images of an animation with alpha.
     decodedBytes: width * height * (isProgressive ? channels * 2 : pages > 1 ? 4 : channels) * sampleBytes,
     decode: (toWidth, toHeight) => decodeImage(bytes, toWidth, toHeight, GREY_SPACES.has(header.space ?? '')),
   };
@@ -180,7 +182,7 @@ class ImageSource implements PageSource {
       regions: [],
       images: [{ box: { x0: 0, y0: 0, x1: width, y1: height }, pixelWidth, pixelHeight }],
       pixels: { width: pixelWidth, height: pixelHeight },
-      objects: 1,
+      objects: Math.min(pixelWidth, pixelHeight) < LETTER_PIXELS ? 0 : 1,
       glyphs: 0,
       unmappedGlyphs: 0,
     };
