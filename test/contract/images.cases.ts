@@ -1,5 +1,6 @@
 // Checks image files (docs/api.md, "Images"): pages, sizes, modes, metadata, credits, and wrong names.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { parse } from '../harness/client.ts';
 import { type ImageExtension, type Picture, png, printedPage, tiff, toSharp } from '../harness/documents/images.ts';
 import { CONTENT, pdf, sample } from '../harness/documents.ts';
@@ -62,6 +63,16 @@ export const cases: ContractCase[] = [
       );
       assert.match(data.markdown ?? '', /\n---\n\n<!-- page 2 -->\n\n#+ Second watch/);
       assert.deepEqual([data.metadata.numPages, data.metadata.totalPages, data.metadata.creditsUsed], [3, 3, 1]);
+    },
+  },
+  {
+    name: 'reads a fax whose resolution differs across and down, with its table',
+    run: async (product) => {
+      const file = await readFile(new URL('../../fixtures/tiff/group3-204-by-98-dpi.tif', import.meta.url));
+      const data = await expectSuccess(product, { file, fileName: 'fax.tif' });
+      for (const words of ['Harbour report', 'seventeen herons', 'before the storm'])
+        assert.ok(data.markdown?.includes(words), data.markdown);
+      assert.match(data.markdown ?? '', /\| *Kittiwake *\| *57 *\|/);
     },
   },
   {

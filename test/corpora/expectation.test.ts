@@ -4,11 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { deflateSync } from 'node:zlib';
-import { PDFDocument } from 'pdf-lib';
 import type { Answer } from '../harness/client.ts';
 import { checkAnswer, expectationOf, type Outcome } from './expectation.ts';
-import { wrapScan } from './scan-pdf.ts';
 import { listInputs, quantile } from './sweep.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sweep-'));
@@ -99,54 +96,4 @@ test('lists files with known extensions only, and no files of truth folders', ()
     ['a.docx', 'b.PDF', 'scan.tif'].map((name) => join(folder, 'inputs', name)),
   );
   assert.deepEqual([quantile([1, 2, 3, 4], 0.5), quantile([1], 0.95), quantile([], 0.5)], [3, 1, 0]);
-});
-
-test('wraps a TIFF or PNG into a PDF page of its physical size', async () => {
-  const tiff = Buffer.alloc(8 + 2 + 9 * 12 + 4 + 8 + 4);
-  tiff.write('II*\0', 'latin1');
-  tiff.writeUInt32LE(8, 4);
-  tiff.writeUInt16LE(9, 8);
-  const end = 8 + 2 + 9 * 12 + 4;
-  const tags = [
-    [256, 3, 600],
-    [257, 3, 300],
-    [258, 3, 1],
-    [259, 3, 4],
-    [262, 3, 0],
-    [273, 4, end + 8],
-    [278, 3, 300],
-    [279, 4, 4],
-    [282, 5, end],
-  ];
-  tags.forEach(([tag, type, value], index) => {
-    const at = 10 + index * 12;
-    tiff.writeUInt16LE(tag!, at);
-    tiff.writeUInt16LE(type!, at + 2);
-    tiff.writeUInt32LE(1, at + 4);
-    if (type === 3) tiff.writeUInt16LE(value!, at + 8);
-    else tiff.writeUInt32LE(value!, at + 8);
-  });
-  tiff.writeUInt32LE(150, end);
-  tiff.writeUInt32LE(1, end + 4);
-  const page = (await PDFDocument.load(await wrapScan(tiff, '.tif'))).getPage(0);
-  assert.deepEqual(page.getSize(), { width: 288, height: 144 });
-  await assert.rejects(wrapScan(Buffer.from('II*\0\x08\0\0\0\0\0'), '.tif'), /group 4/);
-
-  const chunk = (type: string, data: Buffer) => {
-    const header = Buffer.alloc(8);
-    header.writeUInt32BE(data.length);
-    header.write(type, 4, 'latin1');
-    return Buffer.concat([header, data, Buffer.alloc(4)]);
-  };
-  const size = Buffer.from([0, 0, 0, 4, 0, 0, 0, 2, 8, 0, 0, 0, 0]);
-  const resolution = Buffer.from([0, 0, 0x1e, 0xc2, 0, 0, 0x1e, 0xc2, 1]);
-  const png = Buffer.concat([
-    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', size),
-    chunk('pHYs', resolution),
-    chunk('IDAT', deflateSync(Buffer.alloc(10))),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
-  const small = (await PDFDocument.load(await wrapScan(png, '.png'))).getPage(0);
-  assert.equal(Math.round(small.getWidth() * 200), 288);
 });

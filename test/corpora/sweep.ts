@@ -7,13 +7,11 @@ import { EXTENSIONS } from '#shared/contract/formats.ts';
 import { type Answer, parse } from '../harness/client.ts';
 import { startProduct, type TransportName } from '../harness/product.ts';
 import { checkAnswer, expectationOf, type SweepResult } from './expectation.ts';
-import { wrapScan } from './scan-pdf.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT_MS = 120_000;
 /** The client gives up 30 s after the timeout of the request. */
 const CLIENT_TIMEOUT_MS = TIMEOUT_MS + 30_000;
-const SCAN_EXTENSIONS: readonly string[] = ['.tif', '.tiff', '.png'];
 const MAX_ATTEMPTS_ON_429 = 20;
 const HELP = `npm run sweep -- (--url URL --key KEY | --start memory|nats|both)
   --corpora DIR   folder of the corpora (default: CORPORA, else ../shared/corpora)
@@ -36,7 +34,7 @@ interface Row extends SweepResult {
 
 /** Sorted paths of the files to send, without those in folders named `truth`. */
 export function listInputs(corpora: string): string[] {
-  const known: readonly string[] = [...EXTENSIONS, ...SCAN_EXTENSIONS];
+  const known: readonly string[] = EXTENSIONS;
   return readdirSync(corpora, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && known.includes(extname(entry.name).toLowerCase()))
     .map((entry) => join(entry.parentPath, entry.name))
@@ -47,12 +45,12 @@ export function listInputs(corpora: string): string[] {
 const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
 
 async function send(target: Target, path: string): Promise<Answer> {
-  const extension = extname(path).toLowerCase();
-  const bytes = readFileSync(path);
-  const scan = SCAN_EXTENSIONS.includes(extension);
-  const file = scan ? await wrapScan(bytes, extension) : bytes;
-  const fileName = scan ? `${basename(path, extname(path))}.pdf` : basename(path);
-  const request = { file, fileName, options: { timeout: TIMEOUT_MS }, clientTimeoutMs: CLIENT_TIMEOUT_MS };
+  const request = {
+    file: readFileSync(path),
+    fileName: basename(path),
+    options: { timeout: TIMEOUT_MS },
+    clientTimeoutMs: CLIENT_TIMEOUT_MS,
+  };
   for (let attempt = 1; ; attempt++) {
     const answer = await parse(target, request);
     if (answer.status !== 429 || attempt === MAX_ATTEMPTS_ON_429) return answer;

@@ -1,8 +1,7 @@
 // Compares the source that mode auto uses for each page with the expected source in auto-pages.ts.
 import { readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ParseResponse } from '#shared/contract/response.ts';
-import { wrapScan } from '../corpora/scan-pdf.ts';
 import { parse, successData } from '../harness/client.ts';
 import type { Product } from '../harness/product.ts';
 import { AUTO_PAGES, type PageSource } from './auto-pages.ts';
@@ -25,14 +24,15 @@ export async function checkAutoPages(corpora: string, product: Pick<Product, 'ur
   let correct = 0;
   let total = 0;
   for (const [path, expected] of Object.entries(AUTO_PAGES)) {
-    const bytes = readFileSync(join(corpora, path));
-    const file = path.endsWith('.pdf') ? bytes : await wrapScan(bytes, extname(path));
+    const file = readFileSync(join(corpora, path));
     const options = {
       timeout: 240_000,
       onlyMainContent: false,
       parsers: [{ type: 'pdf', mode: 'auto', blocks: true }],
     };
-    const data = successData(await parse(product, { file, fileName: 'page.pdf', options, clientTimeoutMs: 250_000 }));
+    const data = successData(
+      await parse(product, { file, fileName: basename(path), options, clientTimeoutMs: 250_000 }),
+    );
     const found = data.blocks?.map(sourceOf) ?? [];
     if (found.length !== expected.length) console.log(`${path}: ${found.length} pages, ${expected.length} expected`);
     expected.forEach((source, index) => {

@@ -1,5 +1,6 @@
 // Reads generated image files of every kind: the pixels that OCR receives, the size of the pages, and what damaged and hostile files give.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import sharp, { type Sharp } from 'sharp';
 import {
@@ -193,6 +194,23 @@ for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8])
       assert.deepEqual(page.pixels, { width: 400, height: 240 });
     }
   });
+
+test('faxes in CCITT group 3: one with rows half as dense, and one with three pages and big-endian numbers', async () => {
+  const fixture = (name: string) => readFile(new URL(`../../../../fixtures/tiff/${name}`, import.meta.url));
+  const { page, image } = await read(await fixture('group3-204-by-98-dpi.tif'));
+  assert.deepEqual([Math.round(page.width), Math.round(page.height)], [583, 331]);
+  assert.ok(Math.abs(image.height / image.width - page.height / page.width) < 0.01);
+  assert.ok(image.pixels.filter((grey) => grey < 128).length > 5_000, 'there is print');
+  const source = await openImageSource(await fixture('three-pages-group3-2d-big-endian.tif'));
+  assert.equal(source.pageCount, 3);
+  const inks: number[] = [];
+  for (const index of [0, 1, 2]) {
+    const { pixels, damaged } = await source.renderGrey(index, 200);
+    assert.equal(damaged, undefined);
+    inks.push(pixels.filter((grey) => grey < 128).length);
+  }
+  assert.equal(new Set(inks).size, 3, 'each page has its own pixels');
+});
 
 test('each image of a TIFF is a page, without smaller copies and masks', async () => {
   const grey = (value: number): Picture => ({ width: 300, height: 200, pixels: new Uint8Array(60_000).fill(value) });
