@@ -13,6 +13,7 @@ import {
   tiff,
   toSharp,
 } from '#test/harness/documents/images.ts';
+import { ocrResolution } from '../../ocr-page.ts';
 import { openImageSource } from './image-source.ts';
 
 /** A white page of 400 x 240 pixels, 2 x 1.2 inches, with a dark bar in its top left corner and a grey one at its foot. */
@@ -233,6 +234,16 @@ test('a fax with other resolutions across than down gets square pixels', async (
   assert.deepEqual([Math.round(page.width), Math.round(page.height)], [610, 792]);
   assert.ok(Math.abs(image.height / image.width - page.height / page.width) < 0.01);
   assert.deepEqual(page.pixels, { width: 1728, height: 1078 });
+});
+
+test('a resolution of which OCR could not read a page keeps all pixels', async () => {
+  const page: Picture = { width: 1653, height: 2339, pixels: new Uint8Array(1653 * 2339).fill(255) };
+  for (const stated of [600, 1000, 20_000]) {
+    const source = await openImageSource(await encodeImage('.png', page, stated));
+    const content = await source.readPage(0);
+    assert.ok(content.width > 500 && content.width < 700, `${stated} dpi: ${content.width}`);
+    assert.equal((await source.renderGrey(0, ocrResolution(content))).width, 1653);
+  }
 });
 
 test('a resolution that says nothing about paper is replaced by that of a usual sheet', async () => {
