@@ -80,6 +80,16 @@ export const cases: ContractCase[] = [
     },
   },
   {
+    name: '`PUT /process` returns one document for the page of an image',
+    run: async (product) => {
+      const { bytes, fileName } = await sample('.png');
+      const loaded = await documents(product, { body: bytes, fileName });
+      assert.equal(loaded.length, 1);
+      assert.match(loaded[0]?.page_content ?? '', /seventeen herons/);
+      assert.deepEqual([loaded[0]?.metadata.page, loaded[0]?.metadata.contentType], [0, 'image/png']);
+    },
+  },
+  {
     name: '`PUT /process` reads the percent-encoded `X-Filename`, and the Content-Type if there is none',
     run: async (product) => {
       const [named] = await documents(product, { body: SMALL_CSV.file, fileName: 'Größe 文件.csv' });
