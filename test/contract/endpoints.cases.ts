@@ -54,7 +54,7 @@ const OTHER_VERSIONS = [
   '/v3/parse',
   '/parse',
   '/v2',
-  '/',
+
   '/v2/parse/extra',
   '/V2/PARSE',
   '/v2//parse',
@@ -263,6 +263,7 @@ const auth: ContractCase[] = [
         !product
           .output()
           .replace(/curl .*/g, '')
+          .replace(/Try it in a browser: .*/g, '')
           .replace(/New API key.*/g, '')
           .includes(product.key),
       );
