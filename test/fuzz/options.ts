@@ -54,7 +54,7 @@ function validOptions(random: Random): Record<string, unknown> {
   if (!random.oneIn(3))
     options.formats = pickSome(FORMAT_TYPES, random, 5)
       .filter((type) => type !== 'json')
-      .map((type) => (coin(random) ? type : { type }));
+      .map((type) => (coin(random) ? type : { type, ...(type === 'images' ? { embedded: coin(random) } : {}) }));
   if (random.oneIn(4)) options.onlyMainContent = coin(random);
   if (random.oneIn(4)) options.removeBase64Images = coin(random);
   if (random.oneIn(6)) options.blockAds = coin(random);

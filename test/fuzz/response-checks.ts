@@ -22,7 +22,7 @@ export function findFault(answer: Answer): string | undefined {
   }
   const parsed = parseResponseSchema.safeParse(answer.body);
   if (!parsed.success) return `a response without the documented shape: ${parsed.error.message.slice(0, 300)}`;
-  const { markdown, blocks, pages } = parsed.data.data;
+  const { markdown, blocks, pages, images } = parsed.data.data;
   for (const page of blocks ?? [])
     for (const { id, markdownSpan, content, bbox } of page.items) {
       if (bbox && !bbox.every((side) => side >= 0 && side <= 1))
@@ -31,6 +31,8 @@ export function findFault(answer: Answer): string | undefined {
       if (markdownSpan && markdown !== undefined && markdown.slice(...markdownSpan) !== content)
         return `the markdownSpan of ${id} is not its content`;
     }
+  const names = (images ?? []).flatMap((image) => (typeof image === 'object' && 'id' in image ? [image.id] : []));
+  if (new Set(names).size < names.length) return `two pictures have the same id: ${names}`;
   const numbers = [...(blocks ?? []), ...(pages ?? [])].map(({ pageNumber }) => pageNumber);
   return numbers.some((number) => number < 1) ? 'a page number below 1' : undefined;
 }

@@ -12,8 +12,9 @@ import type { Extension } from '#shared/contract/formats.ts';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { errorBody, parse, successData } from '../harness/client.ts';
 import { printedPage, toSharp } from '../harness/documents/images.ts';
+import { picturesDocx, pngOf } from '../harness/documents/pictures.ts';
 import { scanOf } from '../harness/documents/scans.ts';
-import { COMMITTED, CONTENT, sampleOf } from '../harness/documents.ts';
+import { COMMITTED, CONTENT, imagePdf, sampleOf } from '../harness/documents.ts';
 import { MarkerWord } from '../harness/marker-word.ts';
 import { type NatsServer, startNatsServer } from '../harness/nats-server.ts';
 import { type Product, skipReason, startProduct, TRANSPORTS } from '../harness/product.ts';
@@ -103,6 +104,18 @@ async function createUploads(): Promise<Upload[]> {
     fileName: `${marker.word}.html`,
     file: Buffer.from(`<p>Write to ${marker.word}@example.com, says Ann ${marker.word}.</p>`),
     options: { redactPII: true, formats: ['markdown', 'summary', 'html', 'links'] },
+    valid: true,
+  });
+  const embedded = { formats: ['markdown', { type: 'images', embedded: true }] };
+  // The bytes after the end of a picture are passed on with it.
+  const picture = Buffer.concat([await pngOf(400, 300, 'green'), Buffer.from(marker.word)]);
+  const { file } = picturesDocx({ alt: marker.word, boat: picture, map: picture });
+  all.push({ what: 'a .docx with pictures', fileName: `${marker.word}.docx`, file, options: embedded, valid: true });
+  all.push({
+    what: 'a .pdf with pictures',
+    fileName: `${marker.word}.pdf`,
+    file: await imagePdf([picture]),
+    options: { ...embedded, parsers: [{ type: 'pdf', mode: 'fast' }] },
     valid: true,
   });
   return all;
