@@ -6,6 +6,7 @@ import { type PageSource, PageUnreadableError } from '../page-source.ts';
 import { decodeBmp, readBmpHeader } from './bmp.ts';
 import { type DecodedImage, decodeImage, orientGreys, readImageHeader, scaleGreys } from './decoder.ts';
 import { describeImage, describeTiff } from './descriptions.ts';
+import { loadSharp } from './libvips.ts';
 import { type Resolution, resolutionOf } from './resolution.ts';
 import { TAG, type TiffDirectory, TiffFile } from './tiff.ts';
 
@@ -37,6 +38,8 @@ const GREY_SPACES: ReadonlySet<string> = new Set(['b-w', 'grey16']);
  * @throws ParseError DOCUMENT_CORRUPT (no picture can be read), DOCUMENT_TOO_COMPLEX (too many directories)
  */
 export async function openImageSource(bytes: Uint8Array): Promise<PageSource> {
+  // If libvips is not installed, that is a fault of the server: the image must not be called corrupt.
+  await loadSharp();
   const tiff = TiffFile.open(bytes);
   if (tiff) return openTiff(tiff);
   const bmp = openBmp(bytes);
