@@ -119,6 +119,8 @@ export const DOCUMENT_LIMITS = {
   mailDepth: 150,
   /** Bytes of the header of one part of a mail message. */
   mailHeaderBytes: MiB,
+  /** Characters of all texts of a mail message together, also of messages in it. Attachments do not count. */
+  mailTextLength: 8 * MiB,
   /** Bytes of the RTF body of an Outlook message. */
   mailRtfBytes: 64 * MiB,
   /** Levels of messages in messages that are read. A deeper message is listed as an attachment. */

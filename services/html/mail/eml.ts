@@ -3,7 +3,7 @@ import { ParseError } from '#shared/contract/errors.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { readCms } from './cms.ts';
 import { decodeHeader, decodeMailText, readAddresses, readDate, withoutComments } from './header-values.ts';
-import type { MailMessage, MailPart, MailPictures } from './message.ts';
+import { type MailMessage, type MailPart, type MailPictures, MailText } from './message.ts';
 import { headerOf, type MimeCount, type MimePart, readMime } from './mime.ts';
 import { joinFlowedLines, readQuotedLines } from './text-body.ts';
 
@@ -48,6 +48,7 @@ function encrypted(): ParseError {
 class EmlReader {
   readonly #pictures: MailPictures;
   readonly #count: MimeCount = { parts: 1 };
+  readonly #text = new MailText();
   /** Signatures around the part that is read. */
   #signatures = 0;
 
@@ -158,6 +159,7 @@ class EmlReader {
       return;
     }
     if (text.trim() === '') return;
+    this.#text.add(text);
     if (html) resources.markUsed(text);
     const flowed = part.parameters.get('format')?.toLowerCase() === 'flowed';
     const deleteSpace = part.parameters.get('delsp')?.toLowerCase() === 'yes';

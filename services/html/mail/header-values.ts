@@ -36,14 +36,42 @@ export function decodeBase64(text: string): Buffer {
   return Buffer.concat(clean.split(/=+/).map((piece) => Buffer.from(piece, 'base64')));
 }
 
-/** Decodes quoted-printable text (RFC 2045, 6.7) to bytes. */
+/** The value of a hexadecimal digit; -1 for any other character. */
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = (code | 0x20) - 0x61;
+  return letter >= 0 && letter < 6 ? letter + 10 : -1;
+}
+
+/** Decodes quoted-printable text (RFC 2045, 6.7) to bytes. White space at the end of a line is not part of the text. */
 export function decodeQuotedPrintable(text: string): Buffer {
-  return latin1(
-    text
-      .replace(/[ \t]+(?=\r?\n|$)/g, '')
-      .replace(/=\r?\n/g, '')
-      .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-  );
+  const bytes = Buffer.alloc(text.length);
+  let length = 0;
+  /** The length without the white space at its end. */
+  let kept = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x3d) {
+      const high = hexDigit(text.charCodeAt(at + 1));
+      const low = hexDigit(text.charCodeAt(at + 2));
+      if (high >= 0 && low >= 0) {
+        bytes[length++] = high * 16 + low;
+        kept = length;
+        at += 2;
+        continue;
+      }
+      const softBreak = /^[ \t]*\r?\n/.exec(text.slice(at + 1, at + 80))?.[0];
+      if (softBreak !== undefined) {
+        kept = length;
+        at += softBreak.length;
+        continue;
+      }
+    }
+    if (code === 0x0a || (code === 0x0d && text.charCodeAt(at + 1) === 0x0a)) length = kept;
+    bytes[length++] = code;
+    if (code !== 0x20 && code !== 0x09) kept = length;
+  }
+  return bytes.subarray(0, kept);
 }
 
 /**

@@ -1,4 +1,5 @@
 // Defines a mail message as the readers of all mail formats return it, so that one writer shows all of them.
+import { ParseError } from '#shared/contract/errors.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { PictureCollection } from '#shared/document/pictures.ts';
 
@@ -36,6 +37,21 @@ interface MailAttachment {
   mimeType: string;
   /** Bytes after decoding. */
   size: number;
+}
+
+/** Counts the text of a message, because the memory that a conversion needs is many times its length. */
+export class MailText {
+  #length = 0;
+
+  /** @throws ParseError DOCUMENT_TOO_COMPLEX above `mailTextLength` */
+  add(text: string): void {
+    this.#length += text.length;
+    if (this.#length > DOCUMENT_LIMITS.mailTextLength)
+      throw new ParseError(
+        'DOCUMENT_TOO_COMPLEX',
+        `The text of the message has more than ${DOCUMENT_LIMITS.mailTextLength} characters; send it as .txt or .html`,
+      );
+  }
 }
 
 /** Gives the pictures of a message their addresses: a reference to the collection of the response, or a data URL. */

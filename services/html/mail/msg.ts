@@ -4,7 +4,7 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { CompoundFile, type Storage } from '#shared/readers/compound-file.ts';
 import { readSignedContent } from './eml.ts';
 import { decodeMailText, readDate } from './header-values.ts';
-import type { MailMessage, MailPart, MailPictures } from './message.ts';
+import { type MailMessage, type MailPart, type MailPictures, MailText } from './message.ts';
 import { MsgProperties } from './msg-properties.ts';
 import { codepageCharset, decompressRtf, readEncapsulated } from './rtf.ts';
 import { readQuotedLines } from './text-body.ts';
@@ -56,6 +56,7 @@ export function readMsg(bytes: Buffer, pictures: MailPictures): MailMessage {
 class MsgReader {
   readonly #file: CompoundFile;
   readonly #pictures: MailPictures;
+  readonly #text = new MailText();
   #parts = 0;
 
   constructor(file: CompoundFile, pictures: MailPictures) {
@@ -124,11 +125,14 @@ class MsgReader {
     const html = htmlBytes
       ? decodeMailText(htmlBytes, htmlCharset, true)
       : properties.string(ID.html, charset, Number.POSITIVE_INFINITY);
+    this.#text.add(html);
     if (html.trim() !== '') return this.#htmlPart(html, attachments, charset);
     const text = properties.string(ID.body, charset, Number.POSITIVE_INFINITY);
     const compressed = properties.binary(ID.rtf);
     const rtf = compressed ? readEncapsulated(decompressRtf(compressed)) : undefined;
+    this.#text.add(rtf?.text ?? '');
     if (rtf?.kind === 'html' && rtf.text.trim() !== '') return this.#htmlPart(rtf.text, attachments, charset);
+    this.#text.add(text);
     const shown = text.trim() === '' ? (rtf?.text ?? '') : text;
     return shown.trim() === '' ? undefined : { kind: 'text', lines: readQuotedLines(shown) };
   }
