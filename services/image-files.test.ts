@@ -116,6 +116,19 @@ test('files that are read at run time are in the image: WebAssembly, character m
   assert.ok(has('pdf', /@img\/sharp-libvips-[^/]+\/.*\.so/));
 });
 
+test('each native package of production exists for amd64 and for arm64', async () => {
+  const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean; os?: string[]; cpu?: string[] }>;
+  };
+  const forLinux = (cpu: string): string[] =>
+    Object.entries(packages)
+      .filter(([, entry]) => !entry.dev && entry.os?.includes('linux') && entry.cpu?.includes(cpu))
+      .map(([path]) => path.replaceAll(cpu, 'CPU'))
+      .sort();
+  assert.ok(forLinux('x64').length > 1, forLinux('x64').join(' '));
+  assert.deepEqual(forLinux('arm64'), forLinux('x64'));
+});
+
 test('each package keeps its licence', async () => {
   const { packages } = await contentOf('all');
   const licensed = packages.filter((name) => {

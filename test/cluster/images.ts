@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { SERVICE_NAMES } from '#shared/contract/services.ts';
+import { SERVICE_NAMES, type ServiceName } from '#shared/contract/services.ts';
+import { IMAGE_LIMIT_MB, layerBytes } from '../images/docker.ts';
 import { attempt, run } from './command.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -44,34 +45,46 @@ async function npmPackage(): Promise<string> {
   return dirname(dirname(await realpath(cli)));
 }
 
-/** Debian with Node 24 and npm of this machine: replaces node:24-bookworm-slim if there is no registry. */
-const LOCAL_BASE = 'localhost/node:24';
+/** Images that the Dockerfile starts from. */
+interface BaseImages {
+  /** With Node 24 and npm. */
+  node: string | undefined;
+  /** Debian. */
+  debian: string | undefined;
+}
 
-async function buildBase(program: string): Promise<void> {
+/** The images that NODE_IMAGE and BASE_IMAGE name. */
+const GIVEN_BASES: BaseImages = { node: process.env.NODE_IMAGE, debian: process.env.BASE_IMAGE };
+
+/** They replace node:24-bookworm-slim and debian:bookworm-slim if there is no registry. */
+const LOCAL_BASES = { node: 'localhost/node:24', debian: 'localhost/debian-slim:12' };
+/** What debian:bookworm-slim omits. */
+const NOT_SLIM = 'rm -rf /usr/share/doc/* /usr/share/man/* /usr/share/info/* /usr/share/locale/* /var/lib/apt/lists/*';
+
+async function buildBases(program: string): Promise<BaseImages> {
   await run(program, ['debian', 'localhost/debian:12', 'ca-certificates']);
+  const npm = await npmPackage();
   const context = await mkdtemp(join(tmpdir(), 'parsemesh-base-'));
+  // `--squash` makes one layer, because this Debian image has no history, and the builder rejects an image with fewer entries than layers.
+  const build = async (image: string, lines: readonly string[]): Promise<void> => {
+    await writeFile(join(context, 'Dockerfile'), ['ARG BASE', `FROM $\{BASE}`, ...lines, ''].join('\n'));
+    await run(program, ['build', image, context, '--squash', '--build-arg', 'BASE=localhost/debian:12']);
+  };
   try {
-    const npm = await npmPackage();
+    await build(LOCAL_BASES.debian, [`RUN ${NOT_SLIM}`]);
     await copyFile(process.execPath, join(context, 'node'));
     await cp(npm, join(context, 'npm'), { recursive: true });
     await mkdir(join(context, 'certificates'));
     // The builder may need the certificates of the same proxy as this machine.
     await copyFile('/etc/ssl/certs/ca-certificates.crt', join(context, 'certificates/ca-certificates.crt'));
-    await writeFile(
-      join(context, 'Dockerfile'),
-      [
-        'ARG BASE',
-        `FROM $\{BASE}`,
-        'COPY node /usr/local/bin/node',
-        'COPY npm /usr/local/lib/node_modules/npm',
-        'COPY certificates /etc/ssl/certs',
-        'ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt',
-        'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && node --version && npm --version',
-        '',
-      ].join('\n'),
-    );
-    // `--squash` makes one layer, because this Debian image has no history, and the builder rejects an image with fewer entries than layers.
-    await run(program, ['build', LOCAL_BASE, context, '--squash', '--build-arg', 'BASE=localhost/debian:12']);
+    await build(LOCAL_BASES.node, [
+      'COPY node /usr/local/bin/node',
+      'COPY npm /usr/local/lib/node_modules/npm',
+      'COPY certificates /etc/ssl/certs',
+      'ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt',
+      'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && node --version && npm --version',
+    ]);
+    return LOCAL_BASES;
   } finally {
     await rm(context, { recursive: true, force: true });
   }
@@ -85,13 +98,14 @@ async function findNatsServer(): Promise<string> {
   throw new Error('nats-server is not installed: apt-get install nats-server');
 }
 
-/** Options of the builder: target, Dockerfile, base image and labels. */
-async function buildOptions(service: string, base: string | undefined): Promise<string[]> {
+/** Options of the builder: target, Dockerfile, base images and labels. */
+async function buildOptions(service: string, { node, debian }: BaseImages): Promise<string[]> {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const revision = (await attempt('git', ['rev-parse', 'HEAD'], { cwd: ROOT })).stdout.trim();
   return [
     ...['--target', service, '-f', join(ROOT, 'Dockerfile')],
-    ...(base === undefined ? [] : ['--build-arg', `BASE=${base}`]),
+    ...(node === undefined ? [] : ['--build-arg', `NODE=${node}`]),
+    ...(debian === undefined ? [] : ['--build-arg', `BASE=${debian}`]),
     ...['--label', `org.opencontainers.image.version=${version}`],
     ...['--label', `org.opencontainers.image.revision=${revision}`],
   ];
@@ -99,24 +113,31 @@ async function buildOptions(service: string, base: string | undefined): Promise<
 
 /** Builds one image after the other, because all targets share their layers. */
 async function buildEach(
-  base: string | undefined,
+  bases: BaseImages,
   build: (image: string, options: string[]) => Promise<unknown>,
 ): Promise<void> {
   for (const service of SERVICE_NAMES) {
     const started = Date.now();
-    await build(imageOf(service), await buildOptions(service, base));
+    await build(imageOf(service), await buildOptions(service, bases));
     process.stdout.write(`${imageOf(service)}: ${Math.round((Date.now() - started) / 1_000)} s\n`);
   }
 }
 
-/** Builds with IMAGE_TOOL. It also builds the base image and NATS, because such a cluster cannot pull them. */
+/** Builds with IMAGE_TOOL. It also builds the base images and NATS, because such a cluster cannot pull them. */
 async function buildWithTool(program: string): Promise<void> {
-  const base = process.env.BASE_IMAGE ?? LOCAL_BASE;
-  if (process.env.BASE_IMAGE === undefined) await buildBase(program);
+  const bases = GIVEN_BASES.node && GIVEN_BASES.debian ? GIVEN_BASES : await buildBases(program);
   await run(program, ['bin', chart.nats.image, '10001', '/nats-server', await findNatsServer()]);
-  await buildEach(base, (image, options) =>
+  await buildEach(bases, (image, options) =>
     run(program, ['build', image, ROOT, '--layers', ...options], { timeoutMs: BUILD_MS }),
   );
+}
+
+/** Prints the size of an image. @throws Error if it is above its limit */
+async function checkSize(service: ServiceName): Promise<void> {
+  const megabytes = (await layerBytes(imageOf(service))).reduce((sum, size) => sum + size, 0) / 1e6;
+  process.stdout.write(`${imageOf(service)}: ${Math.round(megabytes)} MB\n`);
+  if (megabytes > IMAGE_LIMIT_MB[service])
+    throw new Error(`The image ${imageOf(service)} is larger than ${IMAGE_LIMIT_MB[service]} MB.`);
 }
 
 /**
@@ -131,9 +152,10 @@ async function buildWithDocker(): Promise<void> {
     throw new Error(
       `The kubectl context ${JSON.stringify(context)} is not a local cluster (minikube, kind, Docker Desktop). Set IMAGE_REGISTRY to a registry that this machine and the nodes can reach.`,
     );
-  await buildEach(process.env.BASE_IMAGE, (image, options) =>
+  await buildEach(GIVEN_BASES, (image, options) =>
     run('docker', ['build', '-t', image, ...options, ROOT], { env: { DOCKER_BUILDKIT: '1' }, timeoutMs: BUILD_MS }),
   );
+  for (const service of SERVICE_NAMES) await checkSize(service);
   const images = SERVICE_NAMES.map(imageOf);
   if (push) for (const image of images) await run('docker', ['push', image], { timeoutMs: BUILD_MS });
   else if (local?.load) {
