@@ -85,16 +85,6 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log
 USER 10001:10001
 
-FROM ocr-system AS all-system
-USER 0:0
-ARG OFFICE_PACKAGES
-RUN apt-get update \
- && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${OFFICE_PACKAGES} \
- && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
- && install -d -o 10001 -g 0 -m 0770 /data
-ENV KEYS_FILE=/data/keys.json
-USER 10001:10001
-
 # BEGIN services (`npm run k8s` writes these stages from shared/contract/services.ts)
 FROM system AS pdf
 COPY --from=files /images/pdf/packages ./
@@ -145,6 +135,16 @@ LABEL org.opencontainers.image.title="parsemesh-gateway"
 EXPOSE 8080
 CMD ["gateway"]
 # END services
+
+FROM ocr-system AS all-system
+USER 0:0
+ARG OFFICE_PACKAGES
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${OFFICE_PACKAGES} \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
+ && install -d -o 10001 -g 0 -m 0770 /data
+ENV KEYS_FILE=/data/keys.json
+USER 10001:10001
 
 # Every service in one process group: `docker run -p 8080:8080 parsemesh`. It is last, because `docker build .` builds the last target.
 FROM all-system AS all
