@@ -149,23 +149,30 @@ const cache = {};
 export async function imageFiles(target: ImageTarget): Promise<ReadonlySet<string>> {
   const own = (await Promise.all(servicesOf(target).map((name) => filesBelow(`services/${name}`)))).flat();
   const files = new Set(['package.json', 'LICENSE', ...own.filter((path) => !isTest(path))]);
-  const starts = new Set([...entriesOf(target), ...own.filter((path) => path.endsWith('.ts') && !isTest(path))]);
   const folders = new Set<string>();
+  const traced = new Set<string>();
+  const read = new Set<string>();
+  let starts = new Set([...entriesOf(target), ...[...files].filter((path) => path.endsWith('.ts'))]);
   // Each round can find modules that only strings name. They import others.
-  for (let known = 0; known < starts.size; ) {
-    known = starts.size;
+  while (starts.size > 0) {
     for (const path of await trace(target, [...starts])) {
       files.add(path);
       if (!isOwn(path) && /\.[cm]?js$/.test(path)) for (const file of await loadedWasm(path)) files.add(file);
     }
-    for (const path of [...files].filter((file) => isOwn(file) && file.endsWith('.ts'))) {
+    for (const path of starts) traced.add(path);
+    const found = new Set<string>();
+    for (const path of [...files].filter((file) => isOwn(file) && file.endsWith('.ts') && !read.has(file))) {
+      read.add(path);
       const source = await readFile(join(ROOT, path), 'utf8');
-      for (const module of startedModules(path, source)) starts.add(module);
+      for (const module of startedModules(path, source)) found.add(module);
       const named = namedFiles(source);
-      for (const file of named.files) if (/\.[cm]?js$/.test(file)) starts.add(file);
-      for (const file of named.files) files.add(file);
+      for (const file of named.files) {
+        files.add(file);
+        if (/\.[cm]?js$/.test(file)) found.add(file);
+      }
       for (const folder of named.folders) folders.add(folder);
     }
+    starts = new Set([...found].filter((path) => !traced.has(path)));
   }
   for (const folder of folders)
     for (const path of await filesBelow(folder))
