@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from '../harness/client.ts';
 import { csv } from '../harness/documents.ts';
-import { startProduct } from '../harness/product.ts';
+import { skipReason, startProduct } from '../harness/product.ts';
 
 test('the key of the first start is printed only once and is valid after the next start', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-first-'));
@@ -30,5 +30,26 @@ test('the key of the first start is printed only once and is valid after the nex
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('the first start of a gateway over NATS prints its new key, for `docker compose logs`', {
+  skip: skipReason('nats'),
+}, async () => {
+  const gateway = await startProduct({
+    transport: 'nats',
+    services: ['gateway'],
+    waitFor: 'live',
+    env: { API_KEY: '' },
+  });
+  try {
+    const key = /^New API key \(it is shown only once\): (\S+)$/m.exec(gateway.output())?.[1];
+    assert.ok(key, gateway.output());
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await fetch(`${gateway.url}/v2/parse/formats`, { headers });
+    await response.arrayBuffer();
+    assert.equal(response.status, 200);
+  } finally {
+    await gateway.stop();
   }
 });
