@@ -82,6 +82,8 @@ export const cases: readonly BrowserCase[] = [
       assert.equal(await page.evaluate(overflow), 0);
       await page.locator('.block[aria-label*="Most coasts"]').click();
       await page.locator('.linked.marked', { hasText: 'Most coasts' }).waitFor();
+      // The text is below the pages, so the window scrolls to it.
+      await visit.until("document.querySelector('.linked.marked').getBoundingClientRect().bottom < innerHeight");
       await expectAccessible(visit, 'result at 360 pixels');
     },
   },

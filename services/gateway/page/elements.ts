@@ -36,6 +36,12 @@ export function scrollWithin(container: HTMLElement, target: Element): void {
   container.scrollTo({ top: container.scrollTop + inner.top - outer.top - space, behavior: scrollBehavior() });
 }
 
+/** Brings an element into view that is below or above the window, as on a narrow screen. */
+export function reveal(target: Element): void {
+  const { top, bottom } = target.getBoundingClientRect();
+  if (bottom < 0 || top > innerHeight) target.scrollIntoView({ block: 'center', behavior: scrollBehavior() });
+}
+
 /** A button that copies a text, and says so. */
 export function copyButton(label: string, text: () => string): HTMLButtonElement {
   const button = element('button', { type: 'button', class: 'copy' }, label);

@@ -53,6 +53,8 @@ class App {
     for (const id of ['sample', 'sample-start'])
       required(id, HTMLButtonElement).addEventListener('click', () => void this.#parseSample());
     this.#onInput();
+    // Before, a click would be lost.
+    for (const id of ['parse', 'sample', 'sample-start']) required(id, HTMLButtonElement).disabled = false;
   }
 
   #codeRequest(options: Options, fileName: string) {

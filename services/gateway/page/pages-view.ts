@@ -1,8 +1,9 @@
 // Shows the pages of the file with its blocks drawn over them. A page is drawn only while it is near the visible area.
 import type { Block, PageBlocks } from '#shared/contract/response.ts';
-import { element, scrollWithin } from './elements.ts';
+import { element, reveal, scrollWithin } from './elements.ts';
 import type { PdfFile } from './pdf-file.ts';
-import type { BlockSelection, SelectedBlock } from './selection.ts';
+import { type BlockSelection, type SelectedBlock, watchPointer } from './selection.ts';
+import { countText } from './units.ts';
 
 /** What is drawn below the blocks. */
 export type PageSource = { kind: 'pdf'; file: PdfFile } | { kind: 'picture'; url: string } | { kind: 'none' };
@@ -13,7 +14,6 @@ const DRAWN_PAGES = 24;
 const DEFAULT_RATIO = 1 / Math.SQRT2;
 const MARGIN = '600px';
 const REDRAW_DELAY_MS = 200;
-const HOVER_DELAY_MS = 80;
 
 interface Page {
   number: number;
@@ -44,8 +44,9 @@ export class PagesView {
     this.#scroller = scroller;
     this.#selection = selection;
     this.#source = source;
-    for (const { pageNumber, items, width, height } of pages) {
-      const page = this.#createPage(pageNumber, items, width && height ? width / height : (ratio ?? DEFAULT_RATIO));
+    for (const blocks of pages) {
+      const { pageNumber, items, width, height } = blocks;
+      const page = this.#createPage(blocks, width && height ? width / height : (ratio ?? DEFAULT_RATIO));
       this.#pages.set(pageNumber, page);
       for (const { id, bbox } of items) if (bbox) this.#pageOfBlock.set(id, page);
     }
@@ -63,6 +64,7 @@ export class PagesView {
     if (first) this.#addButtons(first);
     scroller.querySelector('.block')?.setAttribute('tabindex', '0');
     scroller.addEventListener('keydown', this.#onKey);
+    watchPointer(scroller, blockIdOf, (id) => selection.select({ id, from: 'page', how: 'point' }));
   }
 
   /** Outlines a block, and scrolls to it if it was chosen in the text. */
@@ -75,7 +77,10 @@ export class PagesView {
     if (!button) return;
     button.classList.add('marked');
     button.setAttribute('aria-current', 'true');
-    if (selected.from === 'text' && selected.how !== 'point') scrollWithin(this.#scroller, button);
+    if (selected.from === 'text' && selected.how !== 'point') {
+      scrollWithin(this.#scroller, button);
+      reveal(button);
+    }
     if (selected.from === 'text' && selected.how === 'jump') this.#focus(button);
   }
 
@@ -87,18 +92,19 @@ export class PagesView {
     for (const { drawing } of this.#pages.values()) drawing?.abort();
   }
 
-  #createPage(number: number, blocks: readonly Block[], ratio: number): Page {
+  #createPage({ pageNumber: number, items: blocks, status }: PageBlocks, ratio: number): Page {
+    const state = { ok: '', partial: ', read with low confidence', failed: ', not read' }[status];
     const host = element(
       'div',
       {
         class: 'page',
         role: 'group',
         'data-page': number,
-        'aria-label': `Page ${number}, ${blocks.length} ${blocks.length === 1 ? 'block' : 'blocks'}`,
+        'aria-label': `Page ${number}, ${countText(blocks.length, 'block')}${state}`,
       },
       element('div', { class: 'picture-layer' }),
       element('div', { class: 'block-layer' }),
-      element('span', { class: 'page-number', 'aria-hidden': 'true' }, String(number)),
+      element('span', { class: 'page-number', 'data-status': status, 'aria-hidden': 'true' }, `${number}${state}`),
     );
     host.style.aspectRatio = String(ratio);
     return { number, host, blocks, hasButtons: false, drawing: undefined };
@@ -130,12 +136,7 @@ export class PagesView {
     button.style.top = percent(top);
     button.style.width = percent(right - left);
     button.style.height = percent(bottom - top);
-    const point = (): void => this.#selection.select({ id: block.id, from: 'page', how: 'point' });
-    // A pointer on its way to another block does not scroll the text.
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    button.addEventListener('pointerenter', () => (timer = setTimeout(point, HOVER_DELAY_MS)));
-    button.addEventListener('pointerleave', () => clearTimeout(timer));
-    button.addEventListener('focus', point);
+    button.addEventListener('focus', () => this.#selection.select({ id: block.id, from: 'page', how: 'point' }));
     button.addEventListener('click', (event) => {
       // Enter and Space click with detail 0. They take the keyboard to the text.
       this.#selection.select({ id: block.id, from: 'page', how: event.detail === 0 ? 'jump' : 'choose' });
@@ -159,7 +160,7 @@ export class PagesView {
 
   /** The arrow keys, Home and End move between the blocks, in reading order. */
   readonly #onKey = (event: KeyboardEvent): void => {
-    const id = event.target instanceof HTMLElement ? event.target.dataset.blockId : undefined;
+    const id = blockIdOf(event.target);
     if (id === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     const at = this.#blockIds.indexOf(id);
     const next = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: -1 }[
@@ -240,3 +241,6 @@ export class PagesView {
     }, REDRAW_DELAY_MS);
   }
 }
+
+const blockIdOf = (target: EventTarget | null): string | undefined =>
+  target instanceof HTMLElement ? target.dataset.blockId : undefined;

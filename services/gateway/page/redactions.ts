@@ -77,10 +77,20 @@ function redactionMark(entity: string | undefined, source: string): HTMLElement 
   );
 }
 
-/** The number of redactions of each kind of data, with the colours of the marks. */
-export function redactionLegend(counts: Readonly<Record<string, number>>, { style }: Redaction): HTMLElement {
+/**
+ * The number of redactions of each kind of data, with the colours of the marks.
+ * @param showsFile whether the page shows the file itself next to the text
+ */
+export function redactionLegend(
+  counts: Readonly<Record<string, number>>,
+  { style }: Redaction,
+  showsFile: boolean,
+): HTMLElement {
   const found = Object.entries(counts).filter(([, count]) => count > 0);
-  const how = { tag: '', mask: ' They are masked with * in the text.', remove: ' They are deleted from the text.' };
+  const notes = [
+    { tag: '', mask: 'They are masked with * in the text.', remove: 'They are deleted from the text.' }[style],
+    showsFile ? 'The pages show your own file, which is not redacted.' : '',
+  ].filter((note) => note !== '');
   if (found.length === 0)
     return element('p', { class: 'redaction-legend' }, 'No personal data was found in this document.');
   return element(
@@ -99,6 +109,6 @@ export function redactionLegend(counts: Readonly<Record<string, number>>, { styl
         ),
       ),
     ),
-    ...(how[style] === '' ? [] : [element('p', { class: 'hint' }, how[style].trim())]),
+    ...notes.map((note) => element('p', { class: 'hint' }, note)),
   );
 }

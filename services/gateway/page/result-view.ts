@@ -142,8 +142,9 @@ export class ResultView {
   }
 
   #redactions(): HTMLElement[] {
-    const { redaction } = this.#input;
-    return redaction ? [redactionLegend(this.#data.metadata.piiRedactions ?? {}, redaction)] : [];
+    const { redaction, pages } = this.#input;
+    const { piiRedactions } = this.#data.metadata;
+    return redaction ? [redactionLegend(piiRedactions ?? {}, redaction, pages.source.kind !== 'none')] : [];
   }
 
   #pagesPane(): HTMLElement | undefined {

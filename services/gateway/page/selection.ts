@@ -30,3 +30,35 @@ export class BlockSelection {
     for (const listener of this.#listeners) listener(selected);
   }
 }
+
+/** A pointer on its way to another block selects nothing. */
+const HOVER_DELAY_MS = 80;
+
+let lastPosition = '';
+const positionOf = ({ screenX, screenY }: PointerEvent): string => `${screenX} ${screenY}`;
+addEventListener('pointerdown', (event) => (lastPosition = positionOf(event)), { capture: true });
+
+/**
+ * Calls `point` when the pointer moves to another block below `host`. Scrolling moves elements below a pointer that
+ * stands still; that is no choice of the user.
+ */
+export function watchPointer(
+  host: HTMLElement,
+  blockOf: (target: EventTarget | null) => string | undefined,
+  point: (id: string) => void,
+): void {
+  let current: string | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const enter = (id: string | undefined): void => {
+    if (id === current) return;
+    current = id;
+    clearTimeout(timer);
+    if (id !== undefined) timer = setTimeout(() => point(id), HOVER_DELAY_MS);
+  };
+  host.addEventListener('pointermove', (event) => {
+    const position = positionOf(event);
+    if (position !== lastPosition) enter(blockOf(event.target));
+    lastPosition = position;
+  });
+  host.addEventListener('pointerleave', () => enter(undefined));
+}

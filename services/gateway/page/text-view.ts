@@ -1,10 +1,10 @@
 // Shows the Markdown, rendered or as source, with each block linked to its place on the page.
-import { element, scrollWithin } from './elements.ts';
+import { element, reveal, scrollWithin } from './elements.ts';
 import { LazySections } from './lazy-sections.ts';
 import { markRedactions } from './redactions.ts';
 import { type RenderContext, renderMarkdown } from './rendered-markdown.ts';
 import type { Segment } from './segments.ts';
-import type { BlockSelection, SelectedBlock } from './selection.ts';
+import { type BlockSelection, type SelectedBlock, watchPointer } from './selection.ts';
 
 interface TextSource extends RenderContext {
   markdown: string;
@@ -52,10 +52,7 @@ export class TextView {
     this.#enableKeyboard();
     host.addEventListener('click', (event) => this.#onClick(event));
     host.addEventListener('keydown', (event) => this.#onKey(event));
-    host.addEventListener('pointerover', (event) => {
-      const id = blockIdOf(event.target);
-      if (id !== undefined) selection.select({ id, from: 'text', how: 'point' });
-    });
+    watchPointer(host, blockIdOf, (id) => selection.select({ id, from: 'text', how: 'point' }));
     host.addEventListener('focusin', (event) => {
       const id = blockIdOf(event.target);
       if (id !== undefined) selection.select({ id, from: 'text', how: 'point' });
@@ -73,6 +70,7 @@ export class TextView {
     if (!found) return;
     found.classList.add('marked');
     if (selected.from === 'page') scrollWithin(this.#scroller, found);
+    if (selected.from === 'page' && selected.how !== 'point') reveal(found);
     if (selected.from === 'page' && selected.how === 'jump') this.#focus(found);
   }
 
