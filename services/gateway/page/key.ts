@@ -72,6 +72,6 @@ export class KeyField {
     const key = localStorage.getItem(NAME) ?? '';
     this.#entry.hidden = key !== '';
     this.#saved.hidden = key === '';
-    this.#shown.textContent = key.length > 12 ? `${key.slice(0, 5)}…${key.slice(-4)}` : '…';
+    this.#shown.textContent = key.length > 12 ? `${key.slice(0, 5)}…${key.slice(-4)}` : 'Key';
   }
 }
