@@ -6,7 +6,7 @@ import { run } from '../cluster/command.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BUILD_MS = 1_800_000;
 
-/** `podman` has the same commands. */
+/** The program that builds and runs containers. */
 export const DOCKER = process.env.DOCKER ?? 'docker';
 
 /** Name of an image in compose.yaml and in docs/docker.md. */
