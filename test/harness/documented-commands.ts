@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { marked } from 'marked';
 import type { Product } from './product.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The URL and the key that the pages show. */
 const SHOWN_URL = 'http://127.0.0.1:8080';
 const SHOWN_KEY = 'fc-your-key';
@@ -34,6 +34,13 @@ export async function codeBlocks(path: string): Promise<CodeBlock[]> {
   });
   return blocks;
 }
+
+/** Returns the commands of a shell block. A backslash at the end of a line continues the command. */
+export const commandsOf = ({ text }: CodeBlock): string[] =>
+  text
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
 
 /** Replaces the URL and the key that a page shows by those of a started product. */
 export const withServer = (text: string, { url, key }: Pick<Product, 'url' | 'key'>): string =>
