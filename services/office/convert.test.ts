@@ -259,6 +259,20 @@ describe('flat OpenDocument files', () => {
     assert.match(html, /<strong>Boats<\/strong>/);
   });
 
+  test('leaves out deletions that stand in the body, also over several paragraphs, and keeps insertions', async () => {
+    const region = (id: string, kind: string) =>
+      `<text:changed-region text:id="${id}"><text:${kind}/></text:changed-region>`;
+    const start = (id: string) => `<text:change-start text:change-id="${id}"/>`;
+    const end = (id: string) => `<text:change-end text:change-id="${id}"/>`;
+    const file = flat(
+      `<o:body><o:text><text:tracked-changes>${region('a', 'insertion')}${region('b', 'deletion')}${region('c', 'deletion')}</text:tracked-changes><text:p>Kept ${start('a')}inserted${end('a')}${start('b')}deleted${end('b')} text.</text:p><text:p>Before ${start('c')}gone</text:p><text:list><text:list-item><text:p>all gone</text:p></text:list-item></text:list><text:p>gone${end('c')} after</text:p></o:text></o:body>`,
+    );
+    const { html } = await convert(file, 'a.fodt');
+    assert.match(html, /Kept inserted text\./);
+    assert.match(html, /Before[\s\S]*after/);
+    assert.doesNotMatch(html, /deleted|gone/);
+  });
+
   test('refuses entities, deep nesting and a file without a body', async () => {
     await assert.rejects(convert(flat('<o:meta/>'), 'a.fodt'), { code: 'DOCUMENT_CORRUPT' });
     await assert.rejects(convert(flat(`<o:body>${'<x>'.repeat(1_100)}`), 'a.fods'), { code: 'DOCUMENT_TOO_COMPLEX' });

@@ -11,6 +11,7 @@ import { OdfContent } from './content.ts';
 import { readSpreadsheet } from './sheets.ts';
 import { readSlides } from './slides.ts';
 import { OdfStyles } from './styles.ts';
+import { withoutDeletions } from './tracked-changes.ts';
 
 interface OdfDocument {
   html: string;
@@ -51,7 +52,7 @@ export function readOdf(parts: OdfParts, options: RenderOptions, pictures: Pictu
     case 'presentation':
       return { html: readSlides(body, styles, content), metadata };
     case 'text': {
-      const main = content.read(body);
+      const main = content.read(withoutDeletions(body));
       const { headers, footers } = readHeadersAndFooters(stylesRoot, styles, content);
       return { html: [...headers, main, content.notesHtml(), ...footers].join('\n'), metadata };
     }
