@@ -154,6 +154,8 @@ export function ocrContent(page: PageContent, ocr: OcrPage, dpi: number): PageCo
     rulings: drawn.length > 0 || turned ? drawn : page.rulings,
     slants: turned ? [] : page.slants,
     regions: turned ? [] : page.regions,
+    // OCR reads bullets as letters.
+    marks: [],
     images: turned ? [] : page.images,
     glyphs: words.reduce((sum, word) => sum + word.text.length, 0),
     unmappedGlyphs: 0,

@@ -145,6 +145,8 @@ export const DOCUMENT_LIMITS = {
   pdfPageObjects: 100_000,
   /** Segments of drawn lines that are analysed for the tables of one PDF page. A page with more is `partial`, with a warning. */
   pdfPageSegments: 100_000,
+  /** Small round and square shapes of one PDF page that may be bullets of a list. On a page with more, none is: they are a map or a chart. */
+  pdfPageMarks: 2_000,
   /** Drawn lines and areas of one PDF page in which figures are searched for a response with `embedded`. A page with more is not searched. */
   pdfPageDrawings: 20_000,
   /** Operators of one PDF page that the second engine (PDF.js) reads. A page with more is `partial`, with a warning. */

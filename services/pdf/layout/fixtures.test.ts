@@ -204,6 +204,32 @@ test('the lines of an address are no headings, though its street begins with a n
   );
 });
 
+test('bullets that a browser draws are those of lists, nested by their indents; the keys of a legend are none', async () => {
+  const blocks = (await blockPages('drawn-bullets.pdf')).flat();
+  const lists = blocks
+    .filter(({ html }) => html.startsWith('<ul>'))
+    .map(({ html }) => html.replace(/, in cans[^<]*/, ''));
+  const inner = '<ul><li>one of water,</li><li>one of apples.</li></ul>';
+  const food = `<ul><li>flour and salt,</li><li>two barrels:${inner}</li></ul>`;
+  const books = '<ul><li>the tide tables of the year.</li></ul>';
+  assert.deepEqual(lists, [`<ul><li>Oil for the lamp</li><li>Food:${food}</li><li>Books:${books}</li></ul>`]);
+  assert.deepEqual(
+    blocks.filter(({ html }) => /light<|colours/.test(html)).map(({ html }) => html),
+    ['<p>Red light</p>', '<p>Green light</p>', '<p>Blue light</p>', '<p>The colours are those of the chart.</p>'],
+  );
+});
+
+test('a drawn bullet that is tagged as a label is one, also on a page of two lists', async () => {
+  const blocks = (await blockPages('sample.pdf')).flat();
+  assert.deepEqual(
+    blocks.filter(({ html }) => /^<[uo]l>/.test(html)).map(({ html }) => html),
+    [
+      '<ul><li>One hour in summer, where the table keeps standard time.</li><li>About one centimetre for each hectopascal that the air pressure lies below 1013.</li><li>The surge that the weather service gives for an onshore wind.</li></ul>',
+      '<ol><li>Take the range, the high water less the low water.</li><li>Count the hours since the last entry.</li><li>Add up the twelfths, and add them to the low water.</li></ol>',
+    ],
+  );
+});
+
 test('a tagged page: pictures have their descriptions, glyphs the word or the line that they stand for', async () => {
   const [blocks = []] = await blockPages('tagged-described.pdf');
   assert.deepEqual(

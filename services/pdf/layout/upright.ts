@@ -3,6 +3,7 @@
 import { type Box, type QuarterTurn, tiltBox, turnBox } from '../source/geometry.ts';
 import { isRightToLeft } from '../source/glyph-text.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import { withBullets } from './bullets.ts';
 
 export interface UprightPage {
   page: PageContent;
@@ -14,11 +15,15 @@ export interface UprightPage {
 }
 
 export function makeUpright(page: PageContent): UprightPage {
-  const upright = readForward(turnUpright(page));
+  const upright = writeBullets(readForward(turnUpright(page)));
   const { skew, width, height } = page;
   if (skew === undefined) return upright;
   // OCR read the page straightened; its blocks are shown where they lie.
   return { ...upright, toDisplayed: (box) => tiltBox(upright.toDisplayed(box), skew, width, height) };
+}
+
+function writeBullets(upright: UprightPage): UprightPage {
+  return { ...upright, page: withBullets(upright.page) };
 }
 
 function turnUpright(page: PageContent): UprightPage {
@@ -74,6 +79,7 @@ function mapPage(page: PageContent, map: (box: Box) => Box): PageContent {
     regions: page.regions.map((region) => ({ ...region, box: map(region.box) })),
     images: page.images.map((image) => ({ ...image, box: map(image.box) })),
     slants,
+    marks: page.marks?.map((mark) => ({ ...mark, box: map(mark.box) })),
     drawings: page.drawings?.map((one) => ({ ...one, box: map(one.box) })),
     figures: page.figures?.map((figure) => ({
       box: map(figure.box),

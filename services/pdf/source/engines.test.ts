@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import type { PageContent } from './page-model.ts';
+import type { Mark, PageContent } from './page-model.ts';
 import type { EngineOpener } from './page-source.ts';
 import { openWithPdfium } from './pdfium-source.ts';
 import { openWithPdfjs } from './pdfjs-source.ts';
@@ -11,6 +11,7 @@ const FIXTURES = [
   'headings.pdf',
   'two-columns-furniture.pdf',
   'lists-nested-ordered.pdf',
+  'drawn-bullets.pdf',
   'tables-ruled-booktabs-bare.pdf',
   'rotated-cropped-linked-overprinted-empty.pdf',
   'scan-then-text.pdf',
@@ -50,8 +51,24 @@ for (const name of FIXTURES)
       });
       assert.equal(page.rulings.length, other.rulings.length);
       assert.equal(page.images.length, other.images.length);
+      assert.equal(page.marks?.length, other.marks?.length);
+      page.marks?.forEach(({ box, ...look }, n) => {
+        const { box: twin, ...theirLook } = (other.marks ?? [])[n] as Mark;
+        assert.deepEqual(look, theirLook);
+        assert.ok((['x0', 'y0', 'x1', 'y1'] as const).every((edge) => Math.abs(box[edge] - twin[edge]) < 0.1));
+      });
     });
   });
+
+test('both engines tell a drawn bullet that is tagged as a label of a list', async () => {
+  for (const open of [openWithPdfium, openWithPdfjs]) {
+    const marks = (await readAll(open, 'sample.pdf')).map((page) => page.marks ?? []);
+    const looks = marks.map((page) => page.map(({ shape, label }) => `${shape} ${label}`));
+    assert.deepEqual(looks, [['disc true', 'disc true', 'disc true'], []], open.name);
+    const untagged = (await readAll(open, 'drawn-bullets.pdf')).flatMap((page) => page.marks ?? []);
+    assert.ok(untagged.length > 0 && untagged.every(({ label }) => !label), open.name);
+  }
+});
 
 for (const open of [openWithPdfium, openWithPdfjs])
   test(`${open.name}: grey pixels at the asked resolution, dark where the ink is`, async () => {

@@ -57,6 +57,16 @@ export interface Region {
   color: number;
 }
 
+/** A small painted shape, as the bullets of lists are that are no letters. */
+export interface Mark {
+  box: Box;
+  /** A circle is drawn with a pen, the others are filled. */
+  shape: 'disc' | 'circle' | 'square';
+  color: number;
+  /** Its marked content is tagged `Lbl`: the label of a list item (ISO 32000-1, 14.8.4.3.3). */
+  label: boolean;
+}
+
 export interface ImageArea {
   box: Box;
   /** Of the stored image; 0 where unknown. */
@@ -90,6 +100,7 @@ export interface PageContent {
   regions: Region[];
   images: ImageArea[];
   drawings?: DescribedDrawing[];
+  marks?: Mark[];
   /** Degrees clockwise by which the displayed page slopes; everything here is in the straightened frame. */
   skew?: number;
   /** The size of the page in pixels, where it is an image file. */

@@ -36,6 +36,7 @@ const FUNCTIONS = [
   'FPDFPageObj_GetMarkedContentID',
   'FPDFPageObj_CountMarks',
   'FPDFPageObj_GetMark',
+  'FPDFPageObjMark_GetName',
   'FPDFPageObjMark_GetParamStringValue',
   'FPDFBookmark_GetFirstChild',
   'FPDFBookmark_GetNextSibling',

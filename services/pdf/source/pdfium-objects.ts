@@ -1,8 +1,9 @@
 // Reads a page's painted objects out of PDFium (lines, filled areas, image boxes) without decoding an image.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { type Box, concatenate, type Matrix, mapBox, unionBox } from './geometry.ts';
+import { MarkCollector } from './marks.ts';
 import type { ImageArea, PageContent, Region } from './page-model.ts';
-import type { Pdfium } from './pdfium-module.ts';
+import { decodeUtf16, type Pdfium } from './pdfium-module.ts';
 import type { PageTags, Told } from './pdfium-tags.ts';
 import { RulingCollector } from './rulings.ts';
 
@@ -15,6 +16,7 @@ interface Walk {
   pdfium: Pdfium;
   scratch: number;
   rulings: RulingCollector;
+  marks: MarkCollector;
   images: ImageArea[];
   /** Those that no image belongs to are drawings. */
   described: Map<Told, Box | undefined>;
@@ -35,12 +37,16 @@ export function readObjects(
   height: number,
   scratch: number,
   descriptions?: PageTags['descriptions'],
-): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'drawings' | 'objects' | 'slants' | 'segments' | 'cutDrawing'> {
+): Pick<
+  PageContent,
+  'rulings' | 'regions' | 'marks' | 'images' | 'drawings' | 'objects' | 'slants' | 'segments' | 'cutDrawing'
+> {
   const pageBox = { x0: 0, y0: 0, x1: width, y1: height };
   const walk: Walk = {
     pdfium,
     scratch,
     rulings: new RulingCollector(pageBox),
+    marks: new MarkCollector(),
     images: [],
     described: new Map(),
     descriptions,
@@ -58,6 +64,7 @@ export function readObjects(
     rulings,
     regions: regions satisfies Region[],
     slants,
+    marks: walk.marks.finish(),
     images: walk.images,
     drawings: [...walk.described].flatMap(([{ text }, box]) => (box ? [{ box, description: text }] : [])),
     objects: walk.objects,
@@ -146,6 +153,17 @@ function colorOf(walk: Walk, object: number, stroke: boolean): { color: number; 
   };
 }
 
+/** Whether the object's innermost marked content is tagged `Lbl`. */
+function isLabel({ pdfium, scratch: s }: Walk, object: number): boolean {
+  const count = pdfium.FPDFPageObj_CountMarks(object);
+  if (count <= 0) return false;
+  const mark = pdfium.FPDFPageObj_GetMark(object, count - 1);
+  // Room for four letters of UTF-16 and the zero; a longer name leaves the buffer alone and tells its size.
+  if (mark === 0 || !pdfium.FPDFPageObjMark_GetName(mark, s + 8, 10, s)) return false;
+  const size = pdfium.heap.i32[s >> 2] ?? 0;
+  return size === 8 && decodeUtf16(pdfium.heap.u8.slice(s + 8, s + 16)) === 'Lbl';
+}
+
 function readPath(walk: Walk, object: number, toPage: Matrix): void {
   const { pdfium, scratch: s } = walk;
   if (!pdfium.FPDFPath_GetDrawMode(object, s, s + 4)) return;
@@ -169,12 +187,19 @@ function readPath(walk: Walk, object: number, toPage: Matrix): void {
       (pdfium.heap.f32[s >> 2] ?? 0) * Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c)),
     );
 
+  const label = isLabel(walk, object);
   let points: number[] = [];
   let curved = false;
   const flush = (closed: boolean) => {
     if (points.length >= 4) {
-      if (stroke && stroke.alpha > 0) walk.rulings.stroke(points, closed, curved, strokeWidth, stroke.color);
-      if (fill && fill.alpha > 0) walk.rulings.fill(points, curved, fill.color);
+      if (stroke && stroke.alpha > 0) {
+        walk.rulings.stroke(points, closed, curved, strokeWidth, stroke.color);
+        if (closed) walk.marks.add(points, curved, { filled: false, color: stroke.color, width: strokeWidth }, label);
+      }
+      if (fill && fill.alpha > 0) {
+        walk.rulings.fill(points, curved, fill.color);
+        walk.marks.add(points, curved, { filled: true, color: fill.color }, label);
+      }
     }
     points = [];
     curved = false;

@@ -1,6 +1,7 @@
 // Reads lines, filled areas and image boxes out of pdf.js operator lists.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { concatenate, type Matrix, mapBox } from './geometry.ts';
+import { MarkCollector } from './marks.ts';
 import type { PageContent } from './page-model.ts';
 import { RulingCollector } from './rulings.ts';
 
@@ -29,7 +30,10 @@ type OpCodes = Record<
   | 'paintInlineImageXObject'
   | 'paintImageMaskXObject'
   | 'paintFormXObjectBegin'
-  | 'paintFormXObjectEnd',
+  | 'paintFormXObjectEnd'
+  | 'beginMarkedContent'
+  | 'beginMarkedContentProps'
+  | 'endMarkedContent',
   number
 >;
 
@@ -50,8 +54,10 @@ export function readDrawing(
   display: Matrix,
   width: number,
   height: number,
-): Pick<PageContent, 'rulings' | 'regions' | 'images' | 'objects' | 'slants' | 'cutDrawing'> {
+): Pick<PageContent, 'rulings' | 'regions' | 'marks' | 'images' | 'objects' | 'slants' | 'cutDrawing'> {
   const rulings = new RulingCollector({ x0: 0, y0: 0, x1: width, y1: height });
+  const marks = new MarkCollector();
+  const tags: unknown[] = [];
   const images: PageContent['images'] = [];
   const strokes = new Set([
     ops.stroke,
@@ -96,13 +102,30 @@ export function readDrawing(
       const path = Array.isArray(args[1]) ? args[1][0] : undefined;
       if (!(path instanceof Float32Array) || !(strokes.has(paint) || fills.has(paint))) continue;
       const scale = Math.sqrt(Math.abs(state.matrix.a * state.matrix.d - state.matrix.b * state.matrix.c));
+      const label = tags.at(-1) === 'Lbl';
       walkPath(path, state.matrix, (points, closed, curved) => {
-        if (strokes.has(paint)) rulings.stroke(points, closed, curved, state.lineWidth * scale, state.stroke);
-        if (fills.has(paint)) rulings.fill(points, curved, state.fill);
+        const { lineWidth, fill, stroke } = state;
+        const width = lineWidth * scale;
+        if (strokes.has(paint)) {
+          rulings.stroke(points, closed, curved, width, stroke);
+          if (closed) marks.add(points, curved, { filled: false, color: stroke, width }, label);
+        }
+        if (fills.has(paint)) {
+          rulings.fill(points, curved, fill);
+          marks.add(points, curved, { filled: true, color: fill }, label);
+        }
       });
-    }
+    } else if (op === ops.beginMarkedContent || op === ops.beginMarkedContentProps) {
+      if (tags.length < MAX_DEPTH) tags.push(args[0]);
+    } else if (op === ops.endMarkedContent) tags.pop();
   }
-  return { ...rulings.finish(), images, objects: list.fnArray.length, cutDrawing: list.fnArray.length > count };
+  return {
+    ...rulings.finish(),
+    marks: marks.finish(),
+    images,
+    objects: list.fnArray.length,
+    cutDrawing: list.fnArray.length > count,
+  };
 }
 
 function withTransform(matrix: Matrix, values: unknown): Matrix {
