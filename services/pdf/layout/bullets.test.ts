@@ -17,13 +17,17 @@ const lines = (x: number, style = sized(10)): Word[] => PLACES.flatMap((y, n) =>
 const marks = (more: Parameters<typeof mark>[2] = {}, x = 60): Mark[] => PLACES.map((y) => mark(x, y, more));
 const drafts = (words: Word[], drawn: Mark[], more: Partial<PageContent> = {}): Draft[] =>
   draftPages([[...prose(50, 100, 6), ...words]], { marks: drawn, ...more }).slice(1);
-/** The signs of the items of a page, and the text of what is no item. */
+/** The items of a page with their signs, the texts of what is no item, and tables whole. */
 const read = (words: Word[], drawn: Mark[], more: Partial<PageContent> = {}): string[] =>
   drafts(words, drawn, more).map((draft) =>
-    draft.kind === 'item' ? `${draft.marker.shape} ${draft.text}` : 'text' in draft ? draft.text : draft.kind,
+    draft.kind === 'item'
+      ? `${draft.marker.shape} ${draft.text}`
+      : 'text' in draft
+        ? draft.text
+        : JSON.stringify(draft),
   );
 const items = (sign: string) => ITEMS.map((text) => `${sign} ${text}`);
-const isListed = (found: readonly string[]) => found.some((text) => /^[•◦▪]/.test(text));
+const isListed = (found: readonly string[]) => found.some((text) => /[•◦▪]/.test(text));
 
 test('discs, circles and squares before lines are their bullets; an item lies where its bullet begins', () => {
   assert.deepEqual(read(lines(70), marks()), items('•'));
@@ -43,7 +47,7 @@ test('one mark alone is a bullet only by its tag, or inside the item of another 
   const inner = mark(90, 314, { shape: 'circle', side: 4 });
   assert.deepEqual(read(words, [mark(60, 300), inner, mark(60, 328)]), ['• gulls:', '◦ on the quay', '• terns']);
   const far = mark(90, 314, { color: 0xcc0000 });
-  assert.ok(!isListed(read(words, [far])));
+  assert.ok(!read(words, [mark(60, 300), far, mark(60, 328)]).includes('• on the quay'), 'another colour');
 });
 
 test('the keys of a legend differ in colour or shape and are no bullets', () => {
@@ -56,6 +60,9 @@ test('the keys of a legend differ in colour or shape and are no bullets', () => 
       ),
     ),
   );
+  const four = [...lines(70), ...line(70, 342, 'geese on the lake')];
+  const keys = [0xcc0000, 0xcc0000, 0x00cc00, 0x0000cc].map((color, n) => mark(60, 300 + n * 14, { color }));
+  assert.ok(!isListed(read(four, keys)), 'two of one colour');
   const shapes = ['disc', 'circle', 'square'] as const;
   assert.ok(
     !isListed(
@@ -116,7 +123,7 @@ test('labels along an axis, bold headings with an ornament and lines with a mark
   const figures = PLACES.flatMap((y, n) => line(70, y, `${n}0`));
   assert.ok(!isListed(read(figures, marks())), 'figures');
   assert.ok(!isListed(read(lines(70, BOLD), marks({ shape: 'square' }))), 'headings');
-  const numbered = PLACES.flatMap((y, n) => line(70, y, `${n + 1}. ${ITEMS[n] ?? ''}`));
+  const numbered = PLACES.flatMap((y, n) => line(70, y, `${'abc'[n]}) ${ITEMS[n] ?? ''}`));
   assert.ok(!isListed(read(numbered, marks())), 'numbers');
 });
 
