@@ -146,7 +146,14 @@ const cache = {};
  * The files that an image contains, as paths from the root of the repository: the folder of its service, the files of `shared/` and of
  * packages that these import, directly or through others, and the files of packages that they name in strings.
  */
-export async function imageFiles(target: ImageTarget): Promise<ReadonlySet<string>> {
+export function imageFiles(target: ImageTarget): Promise<ReadonlySet<string>> {
+  const files = filesByTarget.get(target) ?? findFiles(target);
+  filesByTarget.set(target, files);
+  return files;
+}
+const filesByTarget = new Map<ImageTarget, Promise<ReadonlySet<string>>>();
+
+async function findFiles(target: ImageTarget): Promise<ReadonlySet<string>> {
   const own = (await Promise.all(servicesOf(target).map((name) => filesBelow(`services/${name}`)))).flat();
   const files = new Set(['package.json', 'LICENSE', ...own.filter((path) => !isTest(path))]);
   const folders = new Set<string>();
