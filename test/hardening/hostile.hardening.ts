@@ -9,6 +9,7 @@ import { descendants, processFacts } from '../bench/process-tree.ts';
 import { type Answer, BOUNDARY, errorBody, parse, send, sendRaw, successData } from '../harness/client.ts';
 import { HOSTILE } from '../harness/documents/hostile.ts';
 import { HOSTILE_IMAGES } from '../harness/documents/hostile-images.ts';
+import { HOSTILE_MAIL } from '../harness/documents/hostile-mail.ts';
 import { sample } from '../harness/documents.ts';
 import { type Product, startProduct } from '../harness/product.ts';
 
@@ -79,7 +80,7 @@ describe('hostile uploads', () => {
     assert.ok(code !== undefined && Object.hasOwn(ERROR_CODES, code), code);
   };
 
-  for (const { what, fileName, make, options } of [...HOSTILE, ...HOSTILE_IMAGES])
+  for (const { what, fileName, make, options } of [...HOSTILE, ...HOSTILE_IMAGES, ...HOSTILE_MAIL])
     test(`${fileName.slice(1)}, ${what}: the response is documented and in time`, async (t) => {
       const file = make();
       const started = performance.now();

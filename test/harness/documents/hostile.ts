@@ -22,7 +22,7 @@ import {
 } from './hostile-parts.ts';
 import { packageOf } from './ooxml.ts';
 
-interface Hostile {
+export interface Hostile {
   what: string;
   fileName: string;
   /** Generates the file only when it is needed, because some files are large. */
