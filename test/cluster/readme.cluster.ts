@@ -5,18 +5,12 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseResponseSchema } from '#shared/contract/response.ts';
-import { codeBlocks, commandsOf, ROOT } from '../harness/documented-commands.ts';
+import { commandThatStarts, ROOT } from '../harness/documented-commands.ts';
 import { attempt, run } from './command.ts';
 
 const NAMESPACE = 'parsemesh';
-const commands = (await codeBlocks('README.md')).filter(({ language }) => language === 'sh').flatMap(commandsOf);
 
-/** The command of the README that starts like this. */
-function command(start: string): string {
-  const found = commands.find((one) => one.startsWith(start));
-  assert.ok(found, `README.md has no command that starts with ${start}`);
-  return found;
-}
+const command = (start: string): Promise<string> => commandThatStarts('README.md', start);
 
 const shell = (text: string): Promise<string> => run('sh', ['-c', text], { cwd: ROOT });
 
@@ -40,16 +34,19 @@ after(async () => {
 
 test('the chart is installed, the port is forwarded, and the printed key parses the sample', async () => {
   // `npm run images` has run before these tests.
-  command('npm run images');
-  await shell(command('helm install'));
-  const key = (await shell(command('kubectl -n parsemesh get secret'))).trim();
+  await command('npm run images');
+  await shell(await command('helm install'));
+  const key = (await shell(await command('kubectl -n parsemesh get secret'))).trim();
   assert.match(key, /^pm-[A-Za-z0-9]{43}$/);
-  forward = spawn('sh', ['-c', command('kubectl -n parsemesh port-forward')], { stdio: 'ignore', detached: true });
+  forward = spawn('sh', ['-c', await command('kubectl -n parsemesh port-forward')], {
+    stdio: 'ignore',
+    detached: true,
+  });
   while ((await attempt('curl', ['-sf', 'http://127.0.0.1:8080/docs'])).code !== 0) {
     assert.equal(forward.exitCode, null, 'port-forward has ended');
     await pause(200);
   }
-  const answer = await shell(command('curl').replace('YOUR_KEY', key));
+  const answer = await shell((await command('curl')).replace('YOUR_KEY', key));
   const { data } = parseResponseSchema.parse(JSON.parse(answer));
   assert.match(data.markdown ?? '', /^# A short guide to tide tables/m);
 });

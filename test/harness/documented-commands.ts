@@ -42,6 +42,14 @@ export const commandsOf = ({ text }: CodeBlock): string[] =>
     .split('\n')
     .filter((line) => line.trim() !== '');
 
+/** Returns the shell command of a page that starts like this. @throws Error if the page has none */
+export async function commandThatStarts(path: string, start: string): Promise<string> {
+  const commands = (await codeBlocks(path)).filter(({ language }) => language === 'sh').flatMap(commandsOf);
+  const found = commands.find((command) => command.startsWith(start));
+  if (found === undefined) throw new Error(`${path} has no command that starts with ${start}`);
+  return found;
+}
+
 /** Replaces the URL and the key that a page shows by those of a started product. */
 export const withServer = (text: string, { url, key }: Pick<Product, 'url' | 'key'>): string =>
   text.replaceAll(SHOWN_URL, url).replaceAll(SHOWN_KEY, key);

@@ -5,17 +5,10 @@ import { once } from 'node:events';
 import { after, test } from 'node:test';
 import { parseResponseSchema } from '#shared/contract/response.ts';
 import { run } from '../cluster/command.ts';
-import { codeBlocks, commandsOf, ROOT } from '../harness/documented-commands.ts';
+import { commandThatStarts, ROOT } from '../harness/documented-commands.ts';
 import { buildImage, DOCKER } from './docker.ts';
 
-const commands = (await codeBlocks('README.md')).filter(({ language }) => language === 'sh').flatMap(commandsOf);
-
-/** The command of the README that starts like this. */
-function command(start: string): string {
-  const found = commands.find((one) => one.startsWith(start));
-  assert.ok(found, `README.md has no command that starts with ${start}`);
-  return found;
-}
+const command = (start: string): Promise<string> => commandThatStarts('README.md', start);
 
 let container: ChildProcess | undefined;
 
@@ -27,10 +20,10 @@ after(async () => {
 });
 
 test('the built image prints a key with which the curl command parses the sample', async () => {
-  assert.equal(command('docker build'), 'docker build --target all -t parsemesh .');
+  assert.equal(await command('docker build'), 'docker build --target all -t parsemesh .');
   // The same command, with the base images of this machine.
   await buildImage('all');
-  const [, ...args] = command('docker run').split(' ');
+  const [, ...args] = (await command('docker run')).split(' ');
   const running = spawn(DOCKER, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   container = running;
   let printed = '';
@@ -43,7 +36,7 @@ test('the built image prints a key with which the curl command parses the sample
   }
   const key = /^New API key .*: (\S+)$/m.exec(printed)?.[1];
   assert.ok(key, printed);
-  const answer = await run('sh', ['-c', command('curl').replace('YOUR_KEY', key)], { cwd: ROOT });
+  const answer = await run('sh', ['-c', (await command('curl')).replace('YOUR_KEY', key)], { cwd: ROOT });
   const { data } = parseResponseSchema.parse(JSON.parse(answer));
   assert.match(data.markdown ?? '', /^# A short guide to tide tables/m);
 });
