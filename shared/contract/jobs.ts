@@ -4,7 +4,7 @@ import type { Container } from './formats.ts';
 import type { JsonFormat, PdfOptions, RedactOptions } from './options-schema.ts';
 import type { JobProgress } from './progress.ts';
 import type { FieldName } from './response.ts';
-import type { QueueName } from './services.ts';
+import type { ConverterQueue, QueueName } from './services.ts';
 
 /** The options that a converter and the render pipeline need. */
 export interface RenderOptions {
@@ -20,7 +20,10 @@ export interface RenderOptions {
   pdf: PdfOptions;
 }
 
-/** Converts one file. Payload: the bytes of the file. Reply: `RecordReport`. Reply payload: JSON of `RecordFields`. */
+/**
+ * Converts one file. Payload: the bytes of the file. Reply: `RecordReport`, with JSON of `RecordFields` as payload. If the
+ * content of the file belongs to another queue of the service, the reply is a `Redirect` without a payload.
+ */
 export interface ConvertJob {
   kind: 'convert';
   requestId: string;
@@ -41,6 +44,11 @@ export type DocumentMetadata = Record<string, string | string[] | number | boole
 export interface RecordReport {
   metadata: DocumentMetadata;
   warnings: string[];
+}
+
+/** The content of a file needs another queue of the same service than its name, for example an Excel 97 file that is called .xlsx. */
+export interface Redirect {
+  queue: ConverterQueue;
 }
 
 /** Reads one page image. Payload: 8-bit gray pixels, row by row, `width * height` bytes. Reply: `OcrPage`, without a payload. */
@@ -112,12 +120,24 @@ export interface EnrichJob extends RecordReport {
   drop: FieldName[];
 }
 
-export type Job = ConvertJob | OcrJob | RedactJob | EnrichJob;
+/** Checks the JSON Schema of a request before its file is converted. Payload: JSON of the schema. Reply: null, without a payload. The error is SCHEMA_INVALID. */
+export interface SchemaJob {
+  kind: 'check-schema';
+  requestId: string;
+}
+
+export type Job = ConvertJob | OcrJob | RedactJob | EnrichJob | SchemaJob;
 
 /** The result of a job: a small JSON value and bytes. */
 export interface JobOutput<Reply = unknown> {
   reply: Reply;
   payload?: Uint8Array | string;
+}
+
+/** What a handler returns: a large payload may be a stream, which is read once and may throw as the handler may. */
+export interface HandlerOutput<Reply = unknown> {
+  reply: Reply;
+  payload?: Uint8Array | string | Iterable<Uint8Array>;
 }
 
 export type JobOutcome<Reply = unknown> = { ok: true; reply: Reply } | { ok: false; error: ErrorRecord };
@@ -143,7 +163,11 @@ export interface JobContext {
 }
 
 /** Runs one job, in an isolated process that runs no other job at the same time. @throws ParseError for the caller; any other error becomes a 500 */
-export type JobHandler<J extends Job = Job> = (job: J, payload: Uint8Array, context: JobContext) => Promise<JobOutput>;
+export type JobHandler<J extends Job = Job> = (
+  job: J,
+  payload: Uint8Array,
+  context: JobContext,
+) => Promise<HandlerOutput>;
 
 /** The exports of a service's `worker.ts`. */
 export interface WorkerModule {

@@ -47,6 +47,8 @@ export const REQUEST_LIMITS = {
   keepAliveMs: 65_000,
   /** Characters of the headers `Accept` and `Accept-Encoding`, each. A longer one is ignored. */
   acceptLength: 1_000,
+  /** Requests of one gateway that are processed at the same time while the message bus is away. A gateway answers a further one with 503 at once, because requests that wait for the bus need memory: up to 1 MiB each. */
+  waitingForBus: 200,
   /** Seconds that a browser may keep the answer to a CORS preflight request. No browser keeps it longer than a day, and Chromium two hours. */
   preflightMaxAgeSeconds: 7_200,
   /** Characters of the `X-Request-Id` header of a request. A longer or malformed value is replaced. */
@@ -83,8 +85,14 @@ export const REQUEST_LIMITS = {
   promptLength: 32 * KiB,
   /** Levels of nesting in the options, including the JSON Schema of a `json` format. */
   optionsDepth: 64,
+  /** Items of one array, and fields of one object, that are read from the options outside a JSON Schema. With more, the options are invalid in any case. */
+  optionsMembers: 1_000,
   /** Entries of `details` in the error for invalid options. Further issues are left out. */
   errorIssues: 100,
+  /** UTF-16 code units of all entries of `details` together. Further issues are left out. */
+  errorDetailsLength: 64 * KiB,
+  /** Options and formats that the message for unsupported ones names. `details` has more. */
+  errorNames: 10,
   /** UTF-16 code units of a sent value or name that an error message or a warning repeats. The rest is cut off. */
   errorValueLength: 60,
   /** Selectors that the warning for `includeTags` without a match names. */
@@ -129,7 +137,9 @@ export const DOCUMENT_LIMITS = {
   markdownBytes: 12 * MiB,
   /** Levels of nested quotes and lists of a Markdown file. A list and its item are two levels. */
   markdownDepth: 100,
-  /** Cells of one workbook. */
+  /** Bytes of the text and the formatting of one Rich Text file (.rtf). Pictures and embedded files do not count. A larger file is refused before LibreOffice reads it. */
+  rtfTextBytes: 20 * MiB,
+  /** Cells of one workbook, and texts that its cells share. */
   sheetCells: 5_000_000,
   /** Cells of a CSV file. */
   csvCells: 20_000_000,
@@ -181,6 +191,14 @@ export const DOCUMENT_LIMITS = {
   ocrWarmMiB: 400,
   /** Milliseconds of CPU time that OCR may use for one page. A page of dense text needs 3,500; a page with a fine pattern would need minutes. */
   ocrPageCpuMs: 20_000,
+  /** Milliseconds of CPU time that LibreOffice may use for one file, in addition to `libreOfficeCpuMsPerMiB`. A file that needs more in a new instance is answered with 422. */
+  libreOfficeCpuMs: 20_000,
+  /** Milliseconds of CPU time that LibreOffice may use for each MiB of a file. A Rich Text file of 46 MB needs 5,200 for each, one of 10 MB 1,500, and an .xls file of 45 MB 180. */
+  libreOfficeCpuMsPerMiB: 5_500,
+  /** Milliseconds without any CPU time after which LibreOffice counts as hung. It is killed, and a new instance tries the file once more. */
+  libreOfficeIdleMs: 10_000,
+  /** Bytes that must be free on the disk for temporary files. With less, a conversion that fails is answered with 503, because the disk is the likely cause. */
+  temporaryDiskBytes: 16 * MiB,
   /** Pictures that one response with `embedded` contains. Further pictures are left out, with a warning. */
   pictures: 2_000,
   /** Bytes of one picture that a response with `embedded` contains (16 MiB). A larger picture is left out, with a warning. */
@@ -189,7 +207,7 @@ export const DOCUMENT_LIMITS = {
   picturesBytes: 48 * MiB,
   /** Pixels of one picture of a PDF that is decoded for a response with `embedded`. A picture with more is left out, with a warning. */
   picturePixels: 40_000_000,
-  /** UTF-16 code units of one field of the response. */
+  /** UTF-16 code units of one field of the response, and of all cells of a workbook together. */
   fieldLength: 256 * MiB,
 } as const;
 
@@ -197,7 +215,7 @@ export const DOCUMENT_LIMITS = {
 export const TRANSPORT_LIMITS = {
   /** Bytes of a payload that is sent inside the job message. A larger payload goes through the payload store. */
   inlinePayloadBytes: 256 * KiB,
-  /** Bytes of one chunk in the NATS Object Store. */
+  /** Bytes of one message of a payload in NATS. */
   objectChunkBytes: 512 * KiB,
   /** Milliseconds after which the store deletes a payload that was not deleted after its job. */
   payloadTtlMs: 15 * 60_000,
@@ -223,16 +241,30 @@ export const TRANSPORT_LIMITS = {
   progressBytes: 512,
   /** Milliseconds between two progress reports of a job. Of the reports in between, the latest one is sent. */
   progressIntervalMs: 250,
-  /** Milliseconds in which the bus recognizes a job that is published again because its publish acknowledgement was lost. */
-  duplicateWindowMs: 2 * 60_000,
-  /** Milliseconds that a worker tries to deliver an answer while the requester is not connected. */
+  /** Milliseconds in which the bus recognizes a job that is published again because its publish acknowledgement was lost, or after a reconnect. As long as `jobTtlMs`, so that no job is in its queue twice. */
+  duplicateWindowMs: 10 * 60_000,
+  /** Milliseconds that a worker continues a job whose requester is not connected to the bus. After that the job waits in its queue for the requester. An answer that is already made is kept until the deadline of its request. */
+  requesterMissingMs: 15_000,
+  /** Milliseconds that a worker that stops tries to deliver its answers while the requester is not connected. After that another worker gets the job. */
   answerRetryMs: 5_000,
-  /** Milliseconds that an operation on shared state is retried while the bus is unavailable. */
+  /** Milliseconds that storing one chunk of a payload is retried while the bus is unavailable, if no request waits for it. */
+  payloadRetryMs: 8_000,
+  /** Milliseconds that an operation on shared state is retried while the bus is unavailable, if no request waits for it. A request waits until its timeout. */
   stateRetryMs: 5_000,
+  /** Milliseconds that the charge of a finished request, or the release of its credit, is retried while the bus is unavailable. */
+  settleRetryMs: 60_000,
   /** Bytes of all zero-data-retention payloads in memory, per NATS server or in-memory bus. When this memory is full, requests are answered with 503 and Retry-After. */
   volatilePayloadBytes: 1024 * MiB,
-  /** Bytes of all zero-data-retention jobs in the memory of the NATS server. When this memory is full, a job waits for space until the timeout of its request and is then answered with 503. */
-  volatileJobBytes: 256 * MiB,
+  /** Bytes of all zero-data-retention jobs of one queue in the memory of the NATS server. When this memory is full, a request is answered with 503 and Retry-After at once. */
+  volatileJobBytes: 64 * MiB,
+  /** Milliseconds after which the NATS server removes the consumer of a team's lane from which no worker has pulled. Longer than `jobTtlMs`. */
+  laneIdleMs: 15 * 60_000,
+  /** Milliseconds between two looks of a worker with a free slot at the lanes of its queue. A new job also wakes the workers at once. */
+  laneScanMs: 500,
+  /** Teams of which a worker remembers when it last started a job. */
+  teamTurns: 10_000,
+  /** Jobs that a worker may run in addition to its concurrency. Only a team that has no running job in this worker may use them, so long jobs of one team do not block another team. */
+  spareSlots: 1,
   /** Bytes of audit events that the bus keeps. The oldest events are deleted first. */
   eventBytes: 256 * MiB,
   /** Milliseconds that the bus keeps an audit event. */
@@ -245,8 +277,14 @@ export const TRANSPORT_LIMITS = {
   stateMemoryTtlMs: 60 * 60_000,
 } as const;
 
-/** Limits on watching the Secrets that contain API keys. */
+/** Limits on API keys, and on watching the Secrets that contain them. */
 export const KEYS_LIMITS = {
+  /** Milliseconds before its expiry from which a key counts as `expiring` in the metrics. */
+  expiryNoticeMs: 14 * 24 * 60 * 60_000,
+  /** Milliseconds between two checks whether keys have expired, for metrics and audit events. A request with an expired key is refused at once. */
+  expiryCheckMs: 10_000,
+  /** Days of the longest `--expires`. */
+  expiryDays: 3_650,
   /** Milliseconds for one request to the Kubernetes API server. */
   apiTimeoutMs: 10_000,
   /** Milliseconds of pause after the first failed request. The pause doubles with each further failure. */
@@ -270,7 +308,11 @@ export const MODEL_LIMITS = {
   /** UTF-16 code units of an extractive summary, which is made without a model. */
   summaryUnits: 1_000,
   /** Objects, lists and values of a JSON Schema. A larger schema is answered with 422. */
-  schemaNodes: 20_000,
+  schemaNodes: 10_000,
+  /** Items of one list of a JSON Schema, for example of `enum`. A schema with a longer list is answered with 422. */
+  schemaListItems: 1_000,
+  /** Milliseconds for the compilation of a JSON Schema, and for the check of one answer against it. After that the request is answered with 422. */
+  schemaCheckMs: 5_000,
   /** UTF-16 code units of one `pattern` of a JSON Schema. A longer pattern is answered with 422. */
   schemaPatternUnits: 1_000,
   /** Validation errors of an answer that are sent to the model with the second attempt. */
@@ -285,4 +327,16 @@ export const MODEL_LIMITS = {
 export const PII_LIMITS = {
   /** UTF-16 code units per job that the built-in tagger reads (about 170,000 a second). In the rest of the text, only rules and lists find names and places, and the response contains a warning. */
   modelUnits: 1_500_000,
+} as const;
+
+/** Limits on audit events, so that a client cannot fill the event stream. */
+export const AUDIT_LIMITS = {
+  /** Milliseconds in which refused requests are counted before their events are written. */
+  refusalWindowMs: 60_000,
+  /** Addresses of clients without a known key that have an event of their own in one window. Refused requests of further addresses are counted together. */
+  refusalAddresses: 5,
+  /** Combinations of key, address and error code that have an event of their own in one window. Further ones are counted together by their error code. */
+  refusalKeys: 100,
+  /** Characters of the `User-Agent` header in an audit event. */
+  userAgentLength: 100,
 } as const;

@@ -84,7 +84,7 @@ const EXAMPLES: Partial<Record<ErrorCode, ErrorExample>> = {
   METHOD_NOT_ALLOWED: { error: 'Method Not Allowed: send a POST request to /v2/parse' },
   REQUEST_TIMEOUT: {
     error:
-      'Request Timeout: the request did not finish within its `timeout`. Send it again, or set a longer `timeout`.',
+      'Request Timeout: the request did not finish within its `timeout`. Set a longer `timeout` (at most 300000 ms) or request fewer pages.',
   },
   DOCUMENT_ENCRYPTED: {
     error:

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ParseError } from './errors.ts';
 import { REQUEST_LIMITS } from './limits.ts';
 import { readParseOptions } from './options.ts';
-import { parseOptionsSchema } from './options-schema.ts';
+import { parseOptionsSchema, UNSUPPORTED_OPTIONS } from './options-schema.ts';
 
 function rejection(raw: unknown): ParseError {
   try {
@@ -91,6 +91,41 @@ describe('the error is bounded:', () => {
   test('`details` has at most as many entries as documented', () => {
     const options = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`field${index}`, 1]));
     assert.equal(rejection(options).details?.length, REQUEST_LIMITS.errorIssues);
+  });
+  test('the error for unsupported options names each once, and `details` is bounded', () => {
+    const { message, details } = rejection({ mobile: true, formats: Array(12_000).fill('screenshot') });
+    assert.equal(
+      message,
+      'Unsupported options for parse: `mobile`, the format `screenshot`. Remove them and send the request again.',
+    );
+    assert.equal(details?.length, REQUEST_LIMITS.errorIssues);
+    const all = rejection(Object.fromEntries(UNSUPPORTED_OPTIONS.map((name) => [name, true])));
+    assert.match(
+      all.message,
+      new RegExp(`and ${UNSUPPORTED_OPTIONS.length - REQUEST_LIMITS.errorNames} more\\. Remove`),
+    );
+  });
+  for (const name of ['formats', 'parsers', 'includeTags', 'excludeTags'])
+    test(`of a long array in \`${name}\`, only the first items are read`, () => {
+      const items = Array.from({ length: 60_000 }, () => 7);
+      const read = new Set<string>();
+      const counted = new Proxy(items, {
+        get(target, key, receiver) {
+          if (typeof key === 'string' && /^\d+$/.test(key)) read.add(key);
+          return Reflect.get(target, key, receiver);
+        },
+      });
+      rejection({ [name]: counted });
+      assert.ok(read.size > 0 && read.size <= REQUEST_LIMITS.optionsMembers + 1, `${read.size} items were read`);
+    });
+  for (const name of ['formats', 'includeTags'])
+    test(`an array in \`${name}\` that is too long only is described`, () => {
+      const { message } = rejection({ [name]: Array(60_000).fill('html') });
+      assert.match(message, /must be an array of at most (64|200) items.* an array of more than 1000 items\./);
+    });
+  test('a JSON Schema is not cut off', () => {
+    const schema = { enum: Array.from({ length: 5_000 }, String) };
+    assert.deepEqual(readParseOptions({ formats: [{ type: 'json', schema }] }).json?.schema, schema);
   });
   test('a value that may be a secret is not repeated', () => {
     for (const options of [

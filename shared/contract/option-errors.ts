@@ -127,6 +127,35 @@ function describeCorrection(schema: Schema, value: unknown): string {
     : ` Did you mean ${shown}?`;
 }
 
+/** The first issues, as many as an error lists. */
+export function boundIssues(issues: readonly FieldIssue[]): FieldIssue[] {
+  let length = 0;
+  return issues.slice(0, REQUEST_LIMITS.errorIssues).filter(({ path, message }, index) => {
+    length += path.length + message.length;
+    return index === 0 || length <= REQUEST_LIMITS.errorDetailsLength;
+  });
+}
+
+/** Whether options may contain this many items or fields in one place. */
+const isLarge = (count: number): boolean => count > REQUEST_LIMITS.optionsMembers;
+
+/**
+ * The value without the items and fields after the first `optionsMembers + 1` of each array and object, because their validation would take
+ * tens of milliseconds. It is valid exactly if the complete value is. A JSON Schema has limits of its own and stays complete.
+ */
+export function withoutExcess(value: unknown): unknown {
+  const kept = REQUEST_LIMITS.optionsMembers + 1;
+  if (Array.isArray(value)) return (isLarge(value.length) ? value.slice(0, kept) : value).map(withoutExcess);
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value);
+  return Object.fromEntries(
+    (isLarge(keys.length) ? keys.slice(0, kept) : keys).map((key) => [
+      key,
+      key === 'schema' ? value[key] : withoutExcess(value[key]),
+    ]),
+  );
+}
+
 /**
  * The 400 error for options that the schema rejects. The message contains the first issue, `details` all of them up to the limit.
  * @param input a value that `schema` rejects
@@ -134,7 +163,7 @@ function describeCorrection(schema: Schema, value: unknown): string {
 export function validationError(schema: Schema, input: unknown): ParseError {
   const explanation = new Explanation(schema);
   explanation.visit(schema, input, []);
-  const details = explanation.issues;
+  const details = boundIssues(explanation.issues);
   const [first] = details;
   const where = first && first.path !== '' ? `\`${first.path}\` ` : '';
   const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';

@@ -84,6 +84,15 @@ function* placesIn(schema: Schema, path: string, optionsWith: Place['optionsWith
   }
 }
 
+const placesByRoot = new WeakMap<Schema, readonly Place[]>();
+
+/** All fields of the schema of all options. They are found once, because an error may describe a hundred unknown fields. */
+function allPlaces(root: Schema): readonly Place[] {
+  const places = placesByRoot.get(root) ?? [...placesIn(root, '', (options) => options)];
+  placesByRoot.set(root, places);
+  return places;
+}
+
 /** A valid value of a field, to show in an example. */
 const sampleOf = (schema: Schema): unknown => annotationsOf(schema).examples?.[0] ?? wordsOf(schema)[0];
 
@@ -110,7 +119,7 @@ function describePlaces(places: readonly Place[], value: unknown): string {
  */
 export function describeUnknownField(root: Schema, fields: Fields, name: string, value: unknown): string {
   const known = Object.keys(fields);
-  const places = [...placesIn(root, '', (options) => options)].filter((place) => fields[place.name] !== place.field);
+  const places = allPlaces(root).filter((place) => fields[place.name] !== place.field);
   const elsewhere = (names: readonly string[]): string =>
     describePlaces(
       places.filter((place) => names.includes(place.name)),
@@ -134,7 +143,7 @@ export function describeUnknownField(root: Schema, fields: Fields, name: string,
  * @param text the content of the field
  */
 export function optionsMeantBy(root: Schema, name: string, text: string): unknown {
-  const places = [...placesIn(root, '', (options) => options)];
+  const places = allPlaces(root);
   const names = [...new Set(places.map((place) => place.name))];
   const meant = nearestWord(name, names);
   const named = places.filter((place) => place.name === meant);

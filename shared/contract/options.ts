@@ -1,8 +1,9 @@
 // Reads the `options` of a request: validates them, expands shorthands and fills in defaults.
 import type { z } from 'zod';
 import { type FieldIssue, ParseError } from './errors.ts';
+import { REQUEST_LIMITS } from './limits.ts';
 import { parseOcrLanguages } from './ocr-languages.ts';
-import { validationError } from './option-errors.ts';
+import { boundIssues, validationError, withoutExcess } from './option-errors.ts';
 import {
   type FormatType,
   type JsonFormat,
@@ -73,6 +74,13 @@ function unsupportedFields(raw: Record<string, unknown>): FieldIssue[] {
   return issues;
 }
 
+/** The first unsupported options and formats, each once. */
+function namesOf(unsupported: readonly FieldIssue[]): string {
+  const names = [...new Set(unsupported.map(({ message }) => message.replace('parse does not support ', '')))];
+  const more = names.length - REQUEST_LIMITS.errorNames;
+  return names.slice(0, REQUEST_LIMITS.errorNames).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
 /**
  * Validates the decoded JSON of the `options` part.
  * @throws ParseError BAD_REQUEST with every invalid field in `details`, or PARSE_UNSUPPORTED_OPTIONS
@@ -83,13 +91,13 @@ export function readParseOptions(raw: unknown): ParseOptions {
       'BAD_REQUEST',
       `Bad Request: the \`options\` part must be a JSON object, for example {"formats":["markdown"]}, but is ${describeValue(raw)}`,
     );
-  const record = raw as Record<string, unknown>;
+  const record = withoutExcess(raw) as Record<string, unknown>;
   const unsupported = unsupportedFields(record);
   if (unsupported.length > 0)
     throw new ParseError(
       'PARSE_UNSUPPORTED_OPTIONS',
-      `Unsupported options for parse: ${unsupported.map((issue) => issue.message.replace('parse does not support ', '')).join(', ')}. Remove them and send the request again.`,
-      { details: unsupported },
+      `Unsupported options for parse: ${namesOf(unsupported)}. Remove them and send the request again.`,
+      { details: boundIssues(unsupported) },
     );
   const withoutEffect: readonly string[] = UNSUPPORTED_OPTIONS;
   const supported = Object.fromEntries(Object.entries(record).filter(([key]) => !withoutEffect.includes(key)));

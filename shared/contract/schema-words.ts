@@ -83,7 +83,11 @@ export function describeValue(value: unknown): string {
     const shown = JSON.stringify(shorten(value, REQUEST_LIMITS.errorValueLength));
     return value.length > REQUEST_LIMITS.errorValueLength ? `${shown} (${value.length} characters)` : shown;
   }
-  if (Array.isArray(value)) return value.length === 1 ? 'an array of 1 item' : `an array of ${value.length} items`;
+  if (Array.isArray(value)) {
+    const { optionsMembers } = REQUEST_LIMITS;
+    if (value.length > optionsMembers) return `an array of more than ${optionsMembers} items`;
+    return value.length === 1 ? 'an array of 1 item' : `an array of ${value.length} items`;
+  }
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
