@@ -16,6 +16,10 @@ import {
 } from '../bus.ts';
 import { msUntil } from '../deadline.ts';
 import { ProgressReports } from '../progress.ts';
+import { Turns } from '../turns.ts';
+
+/** The lane of jobs without a team. No team has an empty name. */
+const COMMON_LANE = '';
 
 /** A job and the request that waits for its answer. */
 interface Entry {
@@ -36,14 +40,20 @@ interface Entry {
 
 interface Worker {
   options: ServeOptions;
-  draining: boolean;
+  turns: Turns;
   running: Set<Promise<void>>;
 }
 
-interface Queue {
+/** The waiting jobs of one team. */
+interface Lane {
   /** Jobs whose last attempt failed. They are delivered before new jobs. */
   redeliveries: Set<Entry>;
   waiting: Set<Entry>;
+}
+
+interface Queue {
+  /** Lanes that have waiting jobs, by name. */
+  lanes: Map<string, Lane>;
   running: Set<Entry>;
   workers: Set<Worker>;
 }
@@ -69,8 +79,7 @@ class MemoryBus implements Bus {
         entry.settled = true;
         clearTimeout(timer);
         options.signal?.removeEventListener('abort', onAbort);
-        queue.waiting.delete(entry);
-        queue.redeliveries.delete(entry);
+        removeWaiting(queue, entry);
       };
       const fail = (error: Error): void => {
         if (entry.settled) return;
@@ -99,7 +108,7 @@ class MemoryBus implements Bus {
         else fail(new NoWorkerError(`no worker serves ${name}`));
       }, msUntil(options.deadline));
       options.signal?.addEventListener('abort', onAbort, { once: true });
-      queue.waiting.add(entry);
+      laneOf(queue, entry).waiting.add(entry);
       this.#dispatch(queue);
     });
   }
@@ -107,13 +116,12 @@ class MemoryBus implements Bus {
   async serve(name: string, options: ServeOptions): Promise<Consumer> {
     if (this.#closed) throw new BusUnavailableError('the bus is closed');
     const queue = this.#queue(name);
-    const worker: Worker = { options, draining: false, running: new Set() };
+    const worker: Worker = { options, turns: new Turns(options.concurrency), running: new Set() };
     queue.workers.add(worker);
-    for (const entry of [...queue.waiting, ...queue.redeliveries]) entry.hadWorker = true;
+    for (const entry of waitingJobs(queue)) entry.hadWorker = true;
     this.#dispatch(queue);
     return {
       drain: async () => {
-        worker.draining = true;
         queue.workers.delete(worker);
         await Promise.all(worker.running);
       },
@@ -127,13 +135,10 @@ class MemoryBus implements Bus {
   async depth(name: string): Promise<QueueDepth> {
     const queue = this.#queues.get(name);
     if (!queue) return { pending: 0, running: 0, oldestMs: 0 };
+    const waiting = waitingJobs(queue);
     const now = Date.now();
-    const oldest = Math.min(first(queue.waiting)?.requestedAt ?? now, first(queue.redeliveries)?.requestedAt ?? now);
-    return {
-      pending: queue.waiting.size + queue.redeliveries.size,
-      running: queue.running.size,
-      oldestMs: Math.max(0, now - oldest),
-    };
+    const oldest = waiting.reduce((earliest, { requestedAt }) => Math.min(earliest, requestedAt), now);
+    return { pending: waiting.length, running: queue.running.size, oldestMs: Math.max(0, now - oldest) };
   }
 
   connected(): boolean {
@@ -143,14 +148,14 @@ class MemoryBus implements Bus {
   async close(): Promise<void> {
     this.#closed = true;
     for (const queue of this.#queues.values())
-      for (const entry of [...queue.waiting, ...queue.redeliveries, ...queue.running])
+      for (const entry of [...waitingJobs(queue), ...queue.running])
         entry.reject(new BusUnavailableError('the bus was closed'));
   }
 
   #queue(name: string): Queue {
     let queue = this.#queues.get(name);
     if (!queue) {
-      queue = { redeliveries: new Set(), waiting: new Set(), running: new Set(), workers: new Set() };
+      queue = { lanes: new Map(), running: new Set(), workers: new Set() };
       this.#queues.set(name, queue);
     }
     return queue;
@@ -158,13 +163,14 @@ class MemoryBus implements Bus {
 
   #dispatch(queue: Queue): void {
     for (;;) {
-      const worker = mostFreeSlots(queue.workers);
-      const entry: Entry | undefined = first(queue.redeliveries) ?? first(queue.waiting);
-      if (!worker || !entry) return;
-      queue.redeliveries.delete(entry);
-      queue.waiting.delete(entry);
+      const next = nextJob(queue);
+      if (!next) return;
+      const { worker, lane, entry } = next;
+      removeWaiting(queue, entry);
       queue.running.add(entry);
+      worker.turns.start(lane);
       const run = this.#run(queue, worker, entry).finally(() => {
+        worker.turns.end(lane);
         worker.running.delete(run);
         queue.running.delete(entry);
         this.#dispatch(queue);
@@ -188,6 +194,7 @@ class MemoryBus implements Bus {
         message: entry.message,
         attempt: entry.attempts,
         deadline: entry.options.deadline,
+        team: entry.options.team,
         volatile: entry.options.volatile ?? false,
         signal: entry.controller.signal,
         progress: reports && ((report) => reports.add(report)),
@@ -195,7 +202,7 @@ class MemoryBus implements Bus {
       entry.resolve({ header: jsonCopy(answer.header), body: answer.body });
     } catch (cause) {
       if (entry.settled) return;
-      if (entry.attempts < TRANSPORT_LIMITS.maxDeliveries) queue.redeliveries.add(entry);
+      if (entry.attempts < TRANSPORT_LIMITS.maxDeliveries) laneOf(queue, entry).redeliveries.add(entry);
       else entry.reject(new AbandonedError(`the job failed in all ${entry.attempts} attempts`, { cause }));
     } finally {
       reports?.end();
@@ -204,20 +211,37 @@ class MemoryBus implements Bus {
   }
 }
 
-function first<T>(items: Set<T>): T | undefined {
-  for (const item of items) return item;
-  return undefined;
+const laneName = ({ options }: Entry): string => options.team ?? COMMON_LANE;
+
+/** The lane of a job. Creates it if it has no waiting job. */
+function laneOf({ lanes }: Queue, entry: Entry): Lane {
+  const lane = lanes.get(laneName(entry)) ?? { redeliveries: new Set(), waiting: new Set() };
+  lanes.set(laneName(entry), lane);
+  return lane;
 }
 
-/** Returns the worker with the most free slots, or undefined if there is no free slot. */
-function mostFreeSlots(workers: Set<Worker>): Worker | undefined {
-  let best: Worker | undefined;
-  let most = 0;
-  for (const worker of workers) {
-    const free = worker.options.concurrency - worker.running.size;
-    if (!worker.draining && free > most) [best, most] = [worker, free];
+function removeWaiting({ lanes }: Queue, entry: Entry): void {
+  const lane = lanes.get(laneName(entry));
+  if (!lane) return;
+  lane.waiting.delete(entry);
+  lane.redeliveries.delete(entry);
+  if (lane.waiting.size + lane.redeliveries.size === 0) lanes.delete(laneName(entry));
+}
+
+const waitingJobs = ({ lanes }: Queue): Entry[] =>
+  [...lanes.values()].flatMap(({ redeliveries, waiting }) => [...redeliveries, ...waiting]);
+
+/** The job that starts next, and its worker: of those that can start a job, the one with the most free slots. */
+function nextJob({ workers, lanes }: Queue): { worker: Worker; lane: string; entry: Entry } | undefined {
+  const byFreeSlots = [...workers].sort((one, other) => other.turns.free() - one.turns.free());
+  for (const worker of byFreeSlots) {
+    const lane = worker.turns.next(lanes.keys());
+    const jobs = lane === undefined ? undefined : lanes.get(lane);
+    if (lane === undefined || !jobs) continue;
+    const [entry] = jobs.redeliveries.size > 0 ? jobs.redeliveries : jobs.waiting;
+    if (entry) return { worker, lane, entry };
   }
-  return best;
+  return undefined;
 }
 
 /** Copies a value through JSON, as the NATS bus does. `undefined` becomes `null`. */

@@ -1,4 +1,5 @@
 // Defines the streams, buckets and consumers of this product in NATS, and creates those that are missing.
+import { createHash } from 'node:crypto';
 import {
   AckPolicy,
   DiscardPolicy,
@@ -16,26 +17,58 @@ export type Durability = 'durable' | 'volatile';
 type Names = Readonly<Record<Durability, string>>;
 
 export const DURABILITIES: readonly Durability[] = ['durable', 'volatile'];
-export const JOB_STREAMS: Names = { durable: 'PARSEMESH_JOBS', volatile: 'PARSEMESH_JOBS_VOLATILE' };
-export const PAYLOAD_BUCKETS: Names = { durable: 'parsemesh-payloads', volatile: 'parsemesh-payloads-volatile' };
+export const PAYLOAD_STREAMS: Names = { durable: 'PARSEMESH_PAYLOADS', volatile: 'PARSEMESH_PAYLOADS_VOLATILE' };
 export const STATE_BUCKETS: Names = { durable: 'parsemesh-state-durable', volatile: 'parsemesh-state' };
 
+const PAYLOAD_SUBJECTS: Names = { durable: 'parsemesh.payloads', volatile: 'parsemesh.payloads-volatile' };
+const JOB_STREAM_PREFIXES: Names = { durable: 'PARSEMESH_JOBS', volatile: 'PARSEMESH_JOBS_VOLATILE' };
 const JOB_SUBJECTS: Names = { durable: 'parsemesh.jobs', volatile: 'parsemesh.jobs-volatile' };
+/** The lane of jobs without a team. */
+const COMMON_LANE = 'common';
 const DURABLE_STATE_TTL_MS = 400 * 24 * 60 * 60_000;
+/** The server's error `JSClusterNoPeersErrF`: no server of a cluster can reserve `max_bytes`, for example. */
+const NO_SUITABLE_PEERS = 10005;
 /** The server's error `JSStreamNameExistErr`. */
 const STREAM_NAME_IN_USE = 10058;
+/** The server's error `JSStreamNotFoundErr`. */
+export const STREAM_NOT_FOUND = 10059;
 
-/** The subject of a queue's jobs. */
-export function jobSubject(durability: Durability, queue: string): string {
-  return `${JOB_SUBJECTS[durability]}.${queue}`;
+/** The stream of a queue's jobs. Each queue has its own streams, so that the number of messages is the length of the queue. */
+export function jobStream(durability: Durability, queue: string): string {
+  return `${JOB_STREAM_PREFIXES[durability]}_${queue.toUpperCase().replaceAll('-', '_')}`;
 }
 
-const EVENT_STREAM = 'PARSEMESH_EVENTS';
+/** The part of a queue that holds the jobs of one team: 16 hexadecimal digits, so that NATS shows no names of teams. */
+export function laneOf(team: string | undefined): string {
+  return team === undefined ? COMMON_LANE : createHash('sha256').update(team).digest('hex').slice(0, 16);
+}
+
+/** The jobs of one lane in one of the two streams of a queue. */
+export interface LaneStream {
+  durability: Durability;
+  lane: string;
+}
+
+const LANE = /^(?:common|[0-9a-f]{16})$/;
+export const isLane = (text: string): boolean => LANE.test(text);
+
+/** The subject of the jobs of one lane, or of all lanes (`*`) of a queue. */
+export function jobSubject(durability: Durability, queue: string, lane: string): string {
+  return `${JOB_SUBJECTS[durability]}.${queue}.${lane}`;
+}
+
+export const EVENT_STREAM = 'PARSEMESH_EVENTS';
 /** The subject of one kind of event. */
 export const eventSubject = (kind: string): string => `parsemesh.events.${kind}`;
 
-/** The stream of an Object Store bucket. */
-export const payloadStream = (bucket: string): string => `OBJ_${bucket}`;
+/** The subjects of payload chunks begin with this. */
+export const payloadSubject = (durability: Durability): string => PAYLOAD_SUBJECTS[durability];
+/** Holds one message of each process, whose time is the server's. */
+export const CLOCK_STREAM = 'PARSEMESH_CLOCK';
+const CLOCK_TTL_MS = 60_000;
+/** The subject on which one process measures the server's clock. @param id unique */
+export const clockSubject = (id: string): string => `parsemesh.clock.${id}`;
+
 /** The stream of a KV bucket. */
 export const stateStream = (bucket: string): string => `KV_${bucket}`;
 
@@ -48,34 +81,41 @@ export interface StreamChoices {
   volatileBytes: number;
 }
 
-function streamConfigs(durability: Durability, { replicas, volatileBytes }: StreamChoices): Config[] {
+const storageOf = (durability: Durability): StorageType =>
+  durability === 'durable' ? StorageType.File : StorageType.Memory;
+
+function jobStreamConfig(durability: Durability, queue: string, { replicas }: StreamChoices): Config {
+  return {
+    name: jobStream(durability, queue),
+    subjects: [jobSubject(durability, queue, '*')],
+    storage: storageOf(durability),
+    num_replicas: replicas,
+    retention: RetentionPolicy.Workqueue,
+    discard: DiscardPolicy.New,
+    ...(durability === 'durable' ? {} : { max_bytes: TRANSPORT_LIMITS.volatileJobBytes }),
+    max_age: nanos(TRANSPORT_LIMITS.jobTtlMs),
+    duplicate_window: nanos(TRANSPORT_LIMITS.duplicateWindowMs),
+  };
+}
+
+function storeConfigs(durability: Durability, { replicas, volatileBytes }: StreamChoices): Config[] {
   const isDurable = durability === 'durable';
   const boundedInMemory = (bytes: number) => (isDurable ? {} : { max_bytes: bytes });
-  const common = { storage: isDurable ? StorageType.File : StorageType.Memory, num_replicas: replicas };
-  const payloads = PAYLOAD_BUCKETS[durability];
+  const common = { storage: storageOf(durability), num_replicas: replicas };
   const state = STATE_BUCKETS[durability];
   return [
     {
       ...common,
-      name: JOB_STREAMS[durability],
-      subjects: [`${JOB_SUBJECTS[durability]}.*`],
-      retention: RetentionPolicy.Workqueue,
-      discard: DiscardPolicy.New,
-      ...boundedInMemory(TRANSPORT_LIMITS.volatileJobBytes),
-      max_age: nanos(TRANSPORT_LIMITS.jobTtlMs),
-      duplicate_window: nanos(TRANSPORT_LIMITS.duplicateWindowMs),
-    },
-    // The next two streams have the layout that the Object Store and KV clients create (NATS ADR-20 and ADR-8).
-    {
-      ...common,
-      name: payloadStream(payloads),
-      subjects: [`$O.${payloads}.C.>`, `$O.${payloads}.M.>`],
+      name: PAYLOAD_STREAMS[durability],
+      subjects: [`${payloadSubject(durability)}.>`],
       max_age: nanos(TRANSPORT_LIMITS.payloadTtlMs),
       discard: DiscardPolicy.New,
       ...boundedInMemory(volatileBytes),
-      allow_rollup_hdrs: true,
+      // With rollup headers, every service that may store a payload could delete all of them.
+      allow_rollup_hdrs: false,
       allow_direct: true,
     },
+    // This stream has the layout that KV clients create (NATS ADR-8).
     {
       ...common,
       name: stateStream(state),
@@ -101,7 +141,10 @@ export function isFull(error: unknown): boolean {
   return error instanceof JetStreamApiError && FULL_ERRORS.has(error.code);
 }
 
-/** Creates the streams that are missing. Many processes may call it at the same time and after each reconnect. */
+/**
+ * Creates the streams that are missing, except those of queues. Many processes may call it at the same time and after each
+ * reconnect.
+ */
 export async function ensureStreams(manager: JetStreamManager, choices: StreamChoices): Promise<void> {
   await ensureStream(manager, {
     name: EVENT_STREAM,
@@ -112,15 +155,34 @@ export async function ensureStreams(manager: JetStreamManager, choices: StreamCh
     max_bytes: TRANSPORT_LIMITS.eventBytes,
     duplicate_window: nanos(2 * TRANSPORT_LIMITS.eventRetryMs),
   });
+  await ensureStream(manager, {
+    name: CLOCK_STREAM,
+    subjects: [clockSubject('*')],
+    storage: StorageType.Memory,
+    num_replicas: choices.replicas,
+    max_age: nanos(CLOCK_TTL_MS),
+    max_msgs_per_subject: 1,
+    allow_direct: true,
+  });
   for (const durability of DURABILITIES)
-    for (const config of streamConfigs(durability, choices)) await ensureStream(manager, config);
+    for (const config of storeConfigs(durability, choices)) await ensureStream(manager, config);
+}
+
+/** Creates the job streams of a queue if they are missing. */
+export async function ensureJobStreams(
+  manager: JetStreamManager,
+  queue: string,
+  choices: StreamChoices,
+): Promise<void> {
+  for (const durability of DURABILITIES) await ensureStream(manager, jobStreamConfig(durability, queue, choices));
 }
 
 async function ensureStream(manager: JetStreamManager, config: Config): Promise<void> {
   try {
     await addOrUpdate(manager, config);
   } catch (error) {
-    if (!isFull(error) || config.max_bytes === undefined) throw error;
+    const lacksMemory = isFull(error) || (error instanceof JetStreamApiError && error.code === NO_SUITABLE_PEERS);
+    if (!lacksMemory || config.max_bytes === undefined) throw error;
     // The server cannot reserve this much memory. Without `max_bytes`, only the server's own memory limit applies.
     const { max_bytes: _, ...unbounded } = config;
     await addOrUpdate(manager, unbounded);
@@ -138,18 +200,33 @@ async function addOrUpdate(manager: JetStreamManager, config: Config): Promise<v
 }
 
 /**
- * Creates the consumers of a queue, which have the name of the queue. The server redelivers without a limit (no
- * `max_deliver`), because the requester counts the attempts: a delivery that a worker returned because it had no free slot
- * is not an attempt.
+ * Creates the consumer of one lane. The server redelivers without a limit (no `max_deliver`), because the requester counts the
+ * attempts: a delivery that a worker returned because it had no free slot is not an attempt.
+ * The server removes a consumer that nobody has pulled from for `laneIdleMs`, also one with unacknowledged jobs; so this time
+ * is longer than any job.
+ * @returns the name of the consumer. It contains the time at which the stream was created: a server that loses its store
+ *   numbers the jobs from 1 again, and the acknowledgement of an old job must not remove a new one with the same number.
  */
-export async function ensureConsumers(manager: JetStreamManager, queue: string): Promise<void> {
-  for (const durability of DURABILITIES)
-    await manager.consumers.add(JOB_STREAMS[durability], {
-      durable_name: queue,
-      filter_subject: jobSubject(durability, queue),
-      ack_policy: AckPolicy.Explicit,
-      ack_wait: nanos(TRANSPORT_LIMITS.ackWaitMs),
-      max_ack_pending: 10_000,
-      max_waiting: 8_192,
-    });
+export async function ensureLaneConsumer(
+  manager: JetStreamManager,
+  queue: string,
+  { durability, lane }: LaneStream,
+): Promise<string> {
+  const stream = jobStream(durability, queue);
+  const { created } = await manager.streams.info(stream);
+  const name = `${lane}-${Date.parse(created).toString(36)}`;
+  await manager.consumers.add(stream, {
+    durable_name: name,
+    filter_subject: jobSubject(durability, queue, lane),
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(TRANSPORT_LIMITS.ackWaitMs),
+    max_ack_pending: 10_000,
+    max_waiting: 8_192,
+    inactive_threshold: nanos(TRANSPORT_LIMITS.laneIdleMs),
+  });
+  return name;
 }
+
+const CONSUMER_NAME = /^[\w-]{1,64}$/;
+export const isConsumerName = (value: unknown): value is string =>
+  typeof value === 'string' && CONSUMER_NAME.test(value);
