@@ -20,11 +20,12 @@ export interface NatsServer {
 
 /**
  * Starts `nats-server -js` and waits until it accepts connections on 127.0.0.1.
- * @param options `storeDir` and `port` of a stopped server start it again; `args` are added to the command line
+ * @param options `storeDir` and `port` of a stopped server start it again; `args` are added to the command line,
+ *   `env` to the environment
  * @throws Error with the output of the server if it does not start
  */
 export async function startNatsServer(
-  options: { storeDir?: string; port?: number; args?: string[] } = {},
+  options: { storeDir?: string; port?: number; args?: string[]; env?: Record<string, string> } = {},
 ): Promise<NatsServer> {
   const port = options.port ?? (await freePort());
   const storeDir = options.storeDir ?? (await mkdtemp(join(tmpdir(), 'nats-store-')));
@@ -32,7 +33,7 @@ export async function startNatsServer(
     if (options.storeDir === undefined) await rm(storeDir, { recursive: true, force: true });
   };
   // Debian installs it to /usr/sbin, which an ordinary user's PATH may lack.
-  const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` };
+  const env = { ...process.env, ...options.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin` };
   const child = spawn(
     'nats-server',
     ['-js', '-sd', storeDir, '-a', '127.0.0.1', '-p', String(port), ...(options.args ?? [])],
