@@ -16,6 +16,8 @@ export interface JobAnswer {
 export interface RequestOptions {
   /** Epoch milliseconds. At this time the request rejects and the job is cancelled. */
   deadline: number;
+  /** Whose job it is. Teams take turns, whatever they have queued. Jobs without a team share one turn. */
+  team?: string;
   signal?: AbortSignal;
   /** Never write the message to a disk (zero data retention). */
   volatile?: boolean;
@@ -35,6 +37,8 @@ export interface Delivery {
   /** 1 for the first attempt. */
   attempt: number;
   deadline: number;
+  /** The team of the request. A job that the handler sends to another queue has the same team. */
+  team: string | undefined;
   volatile: boolean;
   /** Aborts when the requester cancels the job, when the requester disconnects, or at the deadline. */
   signal: AbortSignal;
@@ -46,7 +50,10 @@ export interface Delivery {
 }
 
 export interface ServeOptions {
-  /** The number of slots: how many jobs run at the same time. The worker pulls a job only while a slot is free. */
+  /**
+   * The number of slots: how many jobs run at the same time. The worker pulls a job only while a slot is free. `spareSlots`
+   * more may run for teams that have no running job in this worker.
+   */
   concurrency: number;
   /**
    * When it resolves, the worker sends the answer and then acknowledges the job. When it rejects, the job is redelivered
@@ -63,10 +70,7 @@ export interface Consumer {
 export interface QueueDepth {
   /** Jobs that wait for a worker. */
   pending: number;
-  /**
-   * Jobs delivered to a worker and not yet acknowledged. On NATS, a job that a worker returned because it had no free slot
-   * also counts, until it is delivered again.
-   */
+  /** Jobs that a worker has received and not yet settled. On NATS, workers report them once a second. */
   running: number;
   /** Age of the oldest waiting job in milliseconds; 0 if no job waits. */
   oldestMs: number;
@@ -76,7 +80,7 @@ export interface QueueDepth {
 export interface Bus {
   /**
    * Puts a job into a queue and waits for its answer.
-   * @throws NoWorkerError, DeadlineError, CancelledError, AbandonedError, BusUnavailableError
+   * @throws NoWorkerError, DeadlineError, CancelledError, AbandonedError, BusUnavailableError, StoreFullError
    */
   request(queue: string, message: JobMessage, options: RequestOptions): Promise<JobAnswer>;
   serve(queue: string, options: ServeOptions): Promise<Consumer>;
@@ -88,22 +92,38 @@ export interface Bus {
   close(): Promise<void>;
 }
 
-export interface PayloadRef {
-  id: string;
-  size: number;
-  volatile: boolean;
+/** How long an operation waits while the bus is unavailable: until the first of both. */
+export interface Patience {
+  /** Epoch milliseconds. */
+  until?: number;
+  /** The operation also ends when it aborts. */
+  signal?: AbortSignal;
 }
 
-export interface PutOptions {
+export interface PayloadRef {
+  id: string;
+  /** Bytes. */
+  size: number;
+  volatile: boolean;
+  /** SHA-256 of the payload in base64url. The memory bus does not set it. */
+  digest?: string;
+}
+
+export interface PutOptions extends Patience {
   /** Never write the payload to a disk. */
   volatile: boolean;
+  /**
+   * The service that may read the payload, in addition to the gateway; by default the service of this process. A function is
+   * called when the source yields its first chunk. The memory bus, which has only one process, ignores it.
+   */
+  reader?: string | (() => string);
 }
 
 /** Stores payloads that are too large for a message, until they are deleted or reach their maximum age. */
 export interface PayloadStore {
   /**
    * Stores a stream chunk by chunk. If the source throws or the store is full, the chunks that are already stored are
-   * deleted.
+   * deleted. While the store is unavailable it waits as its `Patience` says; by default for `payloadRetryMs`.
    * @throws StoreFullError, BusUnavailableError, or the error of the source
    */
   put(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<PayloadRef>;
@@ -120,18 +140,24 @@ export interface PayloadStore {
 
 /** Small JSON values that all gateways share. Each change is a compare-and-set. */
 export interface SharedState {
-  get(key: string): Promise<unknown>;
+  get(key: string, patience?: Patience): Promise<unknown>;
   /**
    * Reads the value, calls `change` and writes the result. Repeats this if another writer changed the value in between,
    * so `change` must be pure. `next: undefined` deletes the key. If `next` is the same value as `current`, nothing is
    * written. A value expires `ttlMs` after its last write. Always use the same `ttlMs` for the same key.
-   * @throws BusUnavailableError
+   * While the bus is unavailable it waits as its `Patience` says; by default for `stateRetryMs`.
+   * @throws BusUnavailableError, StoreFullError
    */
   update<T>(
     key: string,
     change: (current: unknown) => { next: unknown; result: T },
-    options: { ttlMs: number },
+    options: { ttlMs: number } & Patience,
   ): Promise<T>;
+  /**
+   * Epoch milliseconds on the clock that all processes share: that of the server. Values that other processes read contain
+   * only times of this clock, because the clocks of two machines may differ.
+   */
+  now(): number;
   close(): Promise<void>;
 }
 
@@ -140,14 +166,17 @@ export interface EventLog {
   /**
    * Stores one event. Waits while the bus is unavailable.
    * @param kind a name of lower-case letters
+   * @param id events with the same id within two minutes are stored once
    * @throws BusUnavailableError if the event could not be stored in time
    */
-  append(kind: string, event: object): Promise<void>;
+  append(kind: string, event: object, id?: string): Promise<void>;
 }
 
 /** All interfaces of one connection. */
 export interface Transport {
   kind: 'memory' | 'nats';
+  /** The service of this process. It is the `reader` of the payloads that this process receives. */
+  service: string;
   bus: Bus;
   payloads: PayloadStore;
   state: SharedState;

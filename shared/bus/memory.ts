@@ -18,6 +18,7 @@ export function createMemoryTransport(options: MemoryTransportOptions = {}): Tra
   const state = createMemorySharedState();
   return {
     kind: 'memory',
+    service: 'parsemesh',
     bus,
     payloads,
     state,

@@ -8,6 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import { machineFaultOf } from '#shared/contract/machine-fault.ts';
+import { noMountReason, SmallDisk } from '#test/harness/small-disk.ts';
+import { StoreFullError } from '../bus.ts';
 import { createMemoryTransport } from '../memory.ts';
 import { inChunks, MiB } from '../testing/payloads.ts';
 
@@ -55,3 +58,33 @@ it('removes the folders of exited processes when it starts, and no other folders
   await running.close();
   await rm(folder, { recursive: true });
 });
+
+for (const [fault, code] of [
+  ['full', 'ENOSPC'],
+  ['read-only', 'EROFS'],
+] as const)
+  it(`reports a disk that is ${fault} as a full store, keeps nothing of the payload, and works again afterwards`, {
+    skip: noMountReason,
+  }, async () => {
+    const disk = new SmallDisk(64);
+    const { payloads, close } = createMemoryTransport({ folder: disk.folder });
+    const put = () =>
+      payloads.put(inChunks(randomBytes(TRANSPORT_LIMITS.memoryPayloadBytes + MiB)), { volatile: false });
+    try {
+      if (fault === 'full') disk.fill();
+      else disk.makeReadOnly();
+      for (const _ of [1, 2])
+        await assert.rejects(put(), (error) => error instanceof StoreFullError && machineFaultOf(error) === code);
+      if (fault === 'full') disk.empty();
+      else disk.makeWritable();
+      const files = (await readdir(disk.folder, { recursive: true, withFileTypes: true })).filter((entry) =>
+        entry.isFile(),
+      );
+      assert.deepEqual(files, []);
+      const ref = await put();
+      assert.equal(ref.size, TRANSPORT_LIMITS.memoryPayloadBytes + MiB);
+    } finally {
+      await close();
+      disk.remove();
+    }
+  });

@@ -1,11 +1,13 @@
 // Implements PayloadStore within one process, in memory, and in private files for durable payloads that do not fit.
 import { randomUUID } from 'node:crypto';
-import { createReadStream, readdirSync, rmSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import { folderError } from '#shared/contract/machine-fault.ts';
 import { PayloadMissingError, type PayloadRef, type PayloadStore, type PutOptions, StoreFullError } from '../bus.ts';
+import { removeStaleFolders } from '../stale-folders.ts';
 
 interface Payload {
   chunks: Uint8Array[];
@@ -29,7 +31,7 @@ export function createMemoryPayloadStore({
   folder?: string;
   volatileBytes?: number;
 } = {}): PayloadStore {
-  removeStaleFolders(folder);
+  removeStaleFolders(folder, FOLDER_PREFIX, ownFolders);
   return new MemoryPayloadStore(folder, volatileBytes);
 }
 
@@ -65,23 +67,28 @@ class MemoryPayloadStore implements PayloadStore {
       for await (const chunk of source) {
         if (!handle && !this.#reserve(chunk.byteLength, options)) {
           if (options.volatile) throw new StoreFullError('the payload store is full');
-          const path = join(await this.#ownFolder(), id);
-          handle = await open(path, 'wx', 0o600);
+          const path = join(await onDisk(this.#ownFolder()), id);
+          handle = await onDisk(open(path, 'wx', 0o600));
           payload.file = path;
           this.#durableBytes -= payload.size;
-          for (const earlier of payload.chunks) await handle.writeFile(earlier);
+          for (const earlier of payload.chunks) await onDisk(handle.writeFile(earlier));
           payload.chunks = [];
         }
         payload.size += chunk.byteLength;
-        if (handle) await handle.writeFile(chunk);
+        if (handle) await onDisk(handle.writeFile(chunk));
         else payload.chunks.push(chunk);
       }
     } catch (error) {
-      await handle?.close();
-      await this.#free(payload);
+      await handle?.close().catch(() => undefined);
+      await this.#free(payload).catch(() => undefined);
       throw error;
     }
-    await handle?.close();
+    // Some disks report that they are full only when the file is closed.
+    if (handle)
+      await onDisk(handle.close()).catch(async (error: unknown) => {
+        await this.#free(payload).catch(() => undefined);
+        throw error;
+      });
     this.#payloads.set(id, payload);
     return { id, size: payload.size, volatile: options.volatile };
   }
@@ -133,6 +140,10 @@ class MemoryPayloadStore implements PayloadStore {
       ownFolders.add(folder);
       return folder;
     });
+    // The next payload tries again, because the disk may have space then.
+    this.#folder.catch(() => {
+      this.#folder = undefined;
+    });
     return this.#folder;
   }
 
@@ -140,6 +151,17 @@ class MemoryPayloadStore implements PayloadStore {
     const oldest = Date.now() - TRANSPORT_LIMITS.payloadTtlMs;
     for (const [id, payload] of this.#payloads)
       if (payload.storedAt < oldest) await this.delete({ id, size: payload.size, volatile: false });
+  }
+}
+
+/** @throws StoreFullError with the error of the disk as its cause */
+async function onDisk<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new StoreFullError('the payload cannot be written', {
+      cause: folderError('no payload file can be written', error),
+    });
   }
 }
 
@@ -155,35 +177,5 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
       throw new PayloadMissingError('the payload was deleted before the read', { cause });
     throw cause;
-  }
-}
-
-/** Removes the folders of processes of this host that were killed before they could remove them. */
-function removeStaleFolders(parent: string): void {
-  let names: string[];
-  try {
-    names = readdirSync(parent);
-  } catch {
-    return;
-  }
-  for (const name of names) {
-    if (!name.startsWith(FOLDER_PREFIX)) continue;
-    const folder = join(parent, name);
-    const pid = Number.parseInt(name.slice(FOLDER_PREFIX.length), 10);
-    if (ownFolders.has(folder) || (pid !== process.pid && isAlive(pid))) continue;
-    try {
-      rmSync(folder, { recursive: true, force: true });
-    } catch {
-      // The folder belongs to another user.
-    }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

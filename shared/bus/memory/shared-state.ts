@@ -37,6 +37,7 @@ export function createMemorySharedState(): SharedState {
       else if (next !== current) values.set(key, { json: JSON.stringify(next), expires: Date.now() + ttlMs });
       return result;
     },
+    now: () => Date.now(),
     async close() {
       clearInterval(sweep);
       values.clear();

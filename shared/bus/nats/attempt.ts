@@ -2,51 +2,69 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestError } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
-import type { JobAnswer, ServeOptions } from '../bus.ts';
+import type { ServeOptions } from '../bus.ts';
 import { msUntil } from '../deadline.ts';
 import { ProgressReports } from '../progress.ts';
 import type { BusConnection } from './connection.ts';
 import type { JetStreamDelivery } from './delivery.ts';
 import { encodeFrame } from './frame.ts';
-import { type JobEnvelope, NOT_WANTED, type WorkerNotice } from './protocol.ts';
-import { JOB_STREAMS } from './topology.ts';
+import { decodeStartReply, isNotWanted, type JobEnvelope, type WorkerNotice } from './protocol.ts';
 
 /** A fraction of the server's ack timeout, so that one lost heartbeat causes no redelivery. */
 export const HEARTBEAT_MS = TRANSPORT_LIMITS.ackWaitMs / 4;
 /** Redelivery delay of a job whose requester does not answer. */
 const REQUESTER_MISSING_DELAY_MS = 1_000;
+/** Far more than the error of the server's clock. */
+const OVERDUE_MARGIN_MS = 1_000;
 const NOTICE_TIMEOUT_MS = 2_000;
-const NOTICE_RETRY_MS = 100;
-const WORKING = encodeFrame({ kind: 'working' } satisfies WorkerNotice);
+/** Pause before a notice is sent again. It doubles, so that the answers for a lost requester cause little traffic. */
+const NOTICE_RETRY_BASE_MS = 100;
+const NOTICE_RETRY_MAX_MS = 1_000;
 
-/** The requester's reply to a notice: one byte (the number of the attempt, or 1), or the reason why there is no byte. */
-type NoticeReply = number | 'not wanted' | 'no requester' | 'timeout';
+/** The requester's reply to a notice, or the reason why there is none. */
+type NoticeReply = Uint8Array | 'no requester' | 'timeout';
 
 export interface Attempt {
   delivery: JetStreamDelivery;
   envelope: JobEnvelope;
   body: Uint8Array;
+  volatile: boolean;
   controller: AbortController;
+}
+
+/** The abort reason of an attempt whose requester is not connected. The job stays in its queue: the requester may come back. */
+class RequesterMissingError extends Error {
+  override readonly name = 'RequesterMissingError';
+}
+
+/** What the worker sends to the requester when the handler has ended. */
+interface Result {
+  notice: WorkerNotice;
+  body?: Uint8Array;
+  /** Epoch milliseconds, on the clock of this machine. */
+  deadline: number;
 }
 
 /**
  * Runs the handler on a job and settles the delivery. Never rejects.
  * @param freeSlot called once, when the handler is done and its slot is free; sending the answer may take longer
+ * @param stopSending when it aborts, an answer that the requester has not received is dropped, and the job returns to its queue
  */
 export async function runAttempt(
   connection: BusConnection,
   attempt: Attempt,
   handler: ServeOptions['handler'],
   freeSlot: () => void,
+  stopSending: AbortSignal,
 ): Promise<void> {
-  const { delivery, envelope, controller } = attempt;
-  const heartbeat = startHeartbeat(connection, attempt);
+  const { delivery, envelope } = attempt;
+  const heartbeat = new Heartbeat(connection, attempt);
   try {
-    const answer = await runHandler(connection, attempt, handler).finally(freeSlot);
-    if (!answer) return;
-    if (!controller.signal.aborted)
-      await sendResult(connection, envelope, { kind: 'answer', header: answer.header ?? null }, answer.body);
-    delivery.ack();
+    const result = await runHandler(connection, attempt, handler, heartbeat).finally(freeSlot);
+    if (!result) return;
+    heartbeat.handlerEnded();
+    if (await sendResult(connection, envelope, result, stopSending)) delivery.ack();
+    else delivery.nak();
   } catch (err) {
     connection.log.warn({ err, job: envelope.id }, 'an answer could not be sent');
     delivery.nak();
@@ -55,50 +73,58 @@ export async function runAttempt(
   }
 }
 
-/**
- * Returns the answer of the handler. If there is no answer, it settles the delivery and returns undefined. Rejects only if
- * a result cannot be sent.
- */
+/** Returns the result of the handler. If there is none to send, it settles the delivery and returns undefined. */
 async function runHandler(
   connection: BusConnection,
-  { delivery, envelope, body, controller }: Attempt,
+  { delivery, envelope, body, volatile, controller }: Attempt,
   handler: ServeOptions['handler'],
-): Promise<JobAnswer | undefined> {
-  const start = encodeFrame({ kind: 'start', delivery: delivery.id } satisfies WorkerNotice);
-  const attempt = await notifyRequester(connection, envelope.reply, start);
-  if (attempt === 'not wanted' || controller.signal.aborted) {
+  heartbeat: Heartbeat,
+): Promise<Result | undefined> {
+  const { signal } = controller;
+  const notice = encodeFrame({ kind: 'start', delivery: delivery.id } satisfies WorkerNotice);
+  const reply = await notifyRequester(connection, envelope.reply, notice);
+  if (typeof reply === 'string') {
+    // The requester may be reconnecting, or it may have exited. The job is redelivered until its time is over.
+    if (isOverdue(connection, delivery, envelope)) delivery.term();
+    else delivery.nak(REQUESTER_MISSING_DELAY_MS);
+    return undefined;
+  }
+  const start = decodeStartReply(reply);
+  if (!start || signal.aborted) {
     delivery.term();
     return undefined;
   }
-  if (typeof attempt === 'string') {
-    // The requester may be reconnecting, or it may have exited. The job is redelivered until its deadline.
-    delivery.nak(REQUESTER_MISSING_DELAY_MS);
-    return undefined;
-  }
+  const { attempt, remainingMs, isLast } = start;
+  const deadline = Date.now() + remainingMs;
+  heartbeat.started(attempt, deadline);
   const reports = envelope.progress
     ? new ProgressReports((report) => sendProgress(connection, envelope.reply, { kind: 'progress', attempt, report }))
     : undefined;
   try {
-    return await handler({
+    const answer = await handler({
       message: { id: envelope.id, header: envelope.header, body },
       attempt,
-      deadline: envelope.deadline,
-      volatile: delivery.stream === JOB_STREAMS.volatile,
-      signal: controller.signal,
+      deadline,
+      team: envelope.team,
+      volatile,
+      signal,
       progress: reports && ((report) => reports.add(report)),
     });
+    if (!signal.aborted || isRequesterMissing(signal))
+      return { notice: { kind: 'answer', header: answer.header ?? null }, body: answer.body, deadline };
+    delivery.ack();
+    return undefined;
   } catch (err) {
-    if (controller.signal.aborted) {
-      delivery.term();
-      return undefined;
-    }
-    connection.log.warn({ err, attempt, job: envelope.id }, 'an attempt at a job failed');
-    if (attempt < TRANSPORT_LIMITS.maxDeliveries) {
+    if (isRequesterMissing(signal)) delivery.nak(REQUESTER_MISSING_DELAY_MS);
+    else if (signal.aborted) delivery.term();
+    else {
+      connection.log.warn({ err, attempt, job: envelope.id }, 'an attempt at a job failed');
+      if (isLast) {
+        const reason = `the job failed in all ${TRANSPORT_LIMITS.maxDeliveries} attempts`;
+        return { notice: { kind: 'abandoned', reason }, deadline };
+      }
       delivery.nak();
-      return undefined;
     }
-    await sendResult(connection, envelope, { kind: 'abandoned', reason: `the job failed in all ${attempt} attempts` });
-    delivery.term();
     return undefined;
   } finally {
     // The answer is sent after this, on the same connection, so no report arrives after it.
@@ -106,73 +132,110 @@ async function runHandler(
   }
 }
 
+/** Whether the requester cannot wait for the job any more. Both times are on the server's clock. */
+function isOverdue({ clock }: BusConnection, { storedAt }: JetStreamDelivery, { timeoutMs }: JobEnvelope): boolean {
+  const now = clock.now();
+  return now !== undefined && now - storedAt > timeoutMs + OVERDUE_MARGIN_MS;
+}
+
+const isRequesterMissing = ({ reason }: AbortSignal): boolean => reason instanceof RequesterMissingError;
+
 /** Sends a report once. While the connection is lost it is dropped, so that no reports collect in the client. */
 function sendProgress(connection: BusConnection, subject: string, notice: WorkerNotice): void {
   if (connection.ready()) connection.nats.publish(subject, encodeFrame(notice));
 }
 
 /**
- * Sends heartbeats to the server and to the requester. Aborts the attempt at the deadline, or when the requester no longer
- * waits.
+ * Sends heartbeats to the server until it is stopped, and to the requester while the handler runs. Aborts the attempt at the
+ * deadline, when the requester no longer waits, or when the requester is not connected for `requesterMissingMs`.
  */
-function startHeartbeat(connection: BusConnection, { delivery, envelope, controller }: Attempt): { stop(): void } {
-  let requesterMissingSince: number | undefined;
-  const stop = (): void => {
-    clearInterval(heartbeat);
-    clearTimeout(deadline);
-  };
-  const beat = async (): Promise<void> => {
+class Heartbeat {
+  readonly #connection: BusConnection;
+  readonly #attempt: Attempt;
+  readonly #timer: NodeJS.Timeout;
+  #deadlineTimer: NodeJS.Timeout | undefined;
+  /** The notice for the requester while the handler runs. */
+  #working: Uint8Array | undefined;
+  #requesterMissingSince: number | undefined;
+
+  constructor(connection: BusConnection, attempt: Attempt) {
+    this.#connection = connection;
+    this.#attempt = attempt;
+    this.#timer = setInterval(() => void this.#beat(), HEARTBEAT_MS);
+  }
+
+  /** The handler starts. @param deadline epoch milliseconds, on the clock of this machine */
+  started(attempt: number, deadline: number): void {
+    this.#working = encodeFrame({ kind: 'working', attempt } satisfies WorkerNotice);
+    const { controller } = this.#attempt;
+    this.#deadlineTimer = setTimeout(() => controller.abort(new Error('the deadline passed')), msUntil(deadline));
+  }
+
+  handlerEnded(): void {
+    this.#working = undefined;
+    clearTimeout(this.#deadlineTimer);
+  }
+
+  stop(): void {
+    this.handlerEnded();
+    clearInterval(this.#timer);
+  }
+
+  async #beat(): Promise<void> {
     // Otherwise a handler that never ends would keep the process running after the connection is closed.
-    if (connection.closed()) return stop();
-    if (!connection.ready()) return;
+    if (this.#connection.closed()) {
+      this.stop();
+      return;
+    }
+    if (!this.#connection.ready()) {
+      // Only the requester's absence from a connected server counts.
+      this.#requesterMissingSince = undefined;
+      return;
+    }
+    const { delivery, envelope, controller } = this.#attempt;
     delivery.inProgress();
-    const reply = await notifyRequester(connection, envelope.reply, WORKING);
-    if (reply === 'not wanted') controller.abort(new Error('the requester no longer waits'));
-    requesterMissingSince = reply === 'no requester' ? (requesterMissingSince ?? Date.now()) : undefined;
-    // The requester may be reconnecting. Wait for it as long as `sendResult` does.
-    if (requesterMissingSince !== undefined && Date.now() - requesterMissingSince >= TRANSPORT_LIMITS.answerRetryMs)
-      controller.abort(new Error('the requester is disconnected'));
-  };
-  const heartbeat = setInterval(() => void beat(), HEARTBEAT_MS);
-  const deadline = setTimeout(() => controller.abort(new Error('the deadline passed')), msUntil(envelope.deadline));
-  return { stop };
+    if (!this.#working) return;
+    const reply = await notifyRequester(this.#connection, envelope.reply, this.#working);
+    if (typeof reply !== 'string' && isNotWanted(reply)) controller.abort(new Error('the requester no longer waits'));
+    this.#requesterMissingSince =
+      reply === 'no requester' ? (this.#requesterMissingSince ?? performance.now()) : undefined;
+    const missingMs = performance.now() - (this.#requesterMissingSince ?? performance.now());
+    if (missingMs >= TRANSPORT_LIMITS.requesterMissingMs)
+      controller.abort(new RequesterMissingError('the requester is disconnected'));
+  }
 }
 
 async function notifyRequester(connection: BusConnection, subject: string, frame: Uint8Array): Promise<NoticeReply> {
   try {
-    const reply = await connection.nats.request(subject, frame, { timeout: NOTICE_TIMEOUT_MS });
-    const [byte = NOT_WANTED] = reply.data;
-    return byte === NOT_WANTED ? 'not wanted' : byte;
+    return (await connection.nats.request(subject, frame, { timeout: NOTICE_TIMEOUT_MS })).data;
   } catch (error) {
     return error instanceof RequestError && error.isNoResponders() ? 'no requester' : 'timeout';
   }
 }
 
 /**
- * Sends the result of a job until the requester receives it. Gives up at the deadline, or when the requester did not reply
- * for `answerRetryMs`.
+ * Sends the result of a job until the requester receives it, or the deadline passes. The requester or this worker may be cut
+ * off from the server for a while. @returns false if it was stopped before
  */
 async function sendResult(
   connection: BusConnection,
   envelope: JobEnvelope,
-  notice: WorkerNotice,
-  body?: Uint8Array,
-): Promise<void> {
+  { notice, body, deadline }: Result,
+  stopSending: AbortSignal,
+): Promise<boolean> {
   let frame = encodeFrame(notice, body);
   if (frame.length > TRANSPORT_LIMITS.messageBytes) {
     connection.log.warn({ job: envelope.id, bytes: frame.length }, 'an answer is too large for one message');
     const reason = 'the answer is too large for one message; use the payload store';
     frame = encodeFrame({ kind: 'abandoned', reason } satisfies WorkerNotice);
   }
-  let firstFailureAt: number | undefined;
-  while (await connection.whenReady(envelope.deadline)) {
-    const reply = await notifyRequester(connection, envelope.reply, frame);
-    if (typeof reply === 'number' || reply === 'not wanted') return;
-    firstFailureAt ??= Date.now();
-    if (Date.now() > envelope.deadline || Date.now() - firstFailureAt > TRANSPORT_LIMITS.answerRetryMs) {
-      connection.log.warn({ job: envelope.id }, 'the requester did not receive the answer to a job');
-      return;
-    }
-    await sleep(NOTICE_RETRY_MS);
+  let delayMs = NOTICE_RETRY_BASE_MS;
+  while (await connection.whenReady(deadline, stopSending)) {
+    if (typeof (await notifyRequester(connection, envelope.reply, frame)) !== 'string') return true;
+    if (Date.now() >= deadline || stopSending.aborted) break;
+    await sleep(delayMs, undefined, { signal: stopSending }).catch(() => undefined);
+    delayMs = Math.min(2 * delayMs, NOTICE_RETRY_MAX_MS);
   }
+  connection.log.warn({ job: envelope.id }, 'the requester did not receive the answer to a job');
+  return !stopSending.aborted;
 }

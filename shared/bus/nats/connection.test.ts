@@ -1,12 +1,10 @@
 // Tests how a process connects to a NATS server, and how the NATS bus stores and checks its messages.
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { jetstream } from '@nats-io/jetstream';
-import { Objm } from '@nats-io/obj';
 import { connect } from '@nats-io/transport-node';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { type NatsServer, startNatsServer } from '#test/harness/nats-server.ts';
@@ -14,7 +12,6 @@ import { skipReason } from '#test/harness/product.ts';
 import type { Transport } from '../bus.ts';
 import { connectNats } from '../nats.ts';
 import { answerOf, job, lateDeadline, newQueue, until } from '../testing/jobs.ts';
-import { inChunks, MiB } from '../testing/payloads.ts';
 
 describe('a process on the NATS bus', { skip: skipReason('nats') }, () => {
   let server: NatsServer;
@@ -68,27 +65,13 @@ describe('a process on the NATS bus', { skip: skipReason('nats') }, () => {
     await rm(folder, { recursive: true });
   });
 
-  it('stores payloads in a layout that any Object Store client can read', async () => {
-    const transport = await connectAs('layout-test');
-    const connection = await connect({ servers: server.url });
-    const bytes = randomBytes(2 * MiB + 17);
-    const ref = await transport.payloads.put(inChunks(bytes), { volatile: false });
-    const bucket = await new Objm(connection).open('parsemesh-payloads');
-    const read = await bucket.getBlob(ref.id.split('.')[0] ?? '');
-    assert.ok(read && Buffer.compare(read, bytes) === 0);
-    await transport.payloads.delete(ref);
-    assert.deepEqual(await bucket.list(), []);
-    await connection.close();
-    await transport.close();
-  });
-
   it('removes messages that are not jobs from a queue and continues with the next job', async () => {
     const transport = await connectAs('garbage-test');
     const connection = await connect({ servers: server.url });
     const queue = newQueue();
     const consumer = await transport.bus.serve(queue, { concurrency: 1, handler: async () => answerOf('ok') });
     for (const garbage of ['', 'abc', '\u0000\u0000\u0000\u0002{]', '\u0000\u0000\u0000\u0004null', '\uffff\uffff'])
-      await jetstream(connection).publish(`parsemesh.jobs.${queue}`, garbage);
+      await jetstream(connection).publish(`parsemesh.jobs.${queue}.common`, garbage);
     assert.equal((await transport.bus.request(queue, job(), { deadline: lateDeadline() })).header, 'ok');
     await until(async () => (await transport.bus.depth(queue)).running === 0, 'all messages are acknowledged');
     await consumer.drain();

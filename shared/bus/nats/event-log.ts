@@ -12,12 +12,12 @@ const RETRY_MS = 500;
 export function createNatsEventLog(connection: BusConnection): EventLog {
   let waiting = 0;
   return {
-    async append(kind, event) {
+    async append(kind, event, id) {
       if (waiting >= TRANSPORT_LIMITS.eventsWaiting)
         throw new BusUnavailableError('too many events already wait for the message bus');
       waiting += 1;
       const until = Date.now() + TRANSPORT_LIMITS.eventRetryMs;
-      const msgID = randomUUID();
+      const msgID = id ?? randomUUID();
       const text = JSON.stringify(event);
       try {
         for (;;) {

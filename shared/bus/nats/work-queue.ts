@@ -1,5 +1,5 @@
 // Implements the Bus on JetStream: sends requests, routes the notices of workers to them, and reports queue depths.
-import type { ConsumerInfo } from '@nats-io/jetstream';
+import { randomBytes } from 'node:crypto';
 import { type Msg, nuid } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import {
@@ -15,11 +15,12 @@ import {
   type RequestOptions,
   type ServeOptions,
 } from '../bus.ts';
+import { msUntil } from '../deadline.ts';
 import type { BusConnection } from './connection.ts';
 import { decodeFrame, encodeFrame } from './frame.ts';
 import { PendingRequest } from './pending-request.ts';
-import { checkQueueName, type JobEnvelope, NOT_WANTED, REPLY_PREFIX, type WorkerNotice } from './protocol.ts';
-import { DURABILITIES, type Durability, ensureConsumers, JOB_STREAMS, jobSubject } from './topology.ts';
+import { checkQueueName, type JobEnvelope, NOT_WANTED, RECEIVED, replySubject, type WorkerNotice } from './protocol.ts';
+import { DURABILITIES, type Durability, jobStream, jobSubject } from './topology.ts';
 import { type ServingWorker, startWorker } from './worker.ts';
 import { createWorkerRegistry, type WorkerRegistry } from './worker-registry.ts';
 
@@ -31,26 +32,22 @@ export function createNatsBus(connection: BusConnection): Bus {
 class NatsBus implements Bus {
   readonly #connection: BusConnection;
   readonly #registry: WorkerRegistry;
-  readonly #replyPrefix = `${REPLY_PREFIX}.${nuid.next()}`;
+  readonly #id = nuid.next();
   /** By reply subject. */
   readonly #pending = new Map<string, PendingRequest>();
   readonly #workers = new Set<ServingWorker>();
-  /** Queues whose consumers exist. */
-  readonly #queuesWithConsumers = new Set<string>();
   readonly #removeReconnectListener: () => void;
-  #requestCount = 0;
   #closed = false;
 
   constructor(connection: BusConnection) {
     this.#connection = connection;
     this.#registry = createWorkerRegistry(connection);
-    connection.nats.subscribe(`${this.#replyPrefix}.*`, {
+    connection.nats.subscribe(replySubject(connection.service, '*', this.#id, '*'), {
       callback: (error, message) => {
         if (!error) this.#receiveNotice(message);
       },
     });
     this.#removeReconnectListener = connection.onReconnect(() => {
-      this.#queuesWithConsumers.clear();
       for (const request of this.#pending.values()) request.republish();
     });
   }
@@ -61,12 +58,13 @@ class NatsBus implements Bus {
     if (options.signal?.aborted) throw new CancelledError('cancelled before the job was sent');
     if (options.deadline <= Date.now()) throw new DeadlineError('the deadline passed before the job was sent');
 
-    this.#requestCount += 1;
-    const reply = `${this.#replyPrefix}.${this.#requestCount.toString(36)}`;
+    // Random, so that a worker cannot guess the subjects of other requests.
+    const reply = replySubject(this.#connection.service, queue, this.#id, randomBytes(12).toString('base64url'));
     const envelope: JobEnvelope = {
       id: message.id,
-      deadline: options.deadline,
+      timeoutMs: msUntil(options.deadline),
       reply,
+      team: options.team,
       progress: options.onProgress !== undefined,
       header: message.header,
     };
@@ -85,8 +83,6 @@ class NatsBus implements Bus {
     });
     this.#pending.set(reply, request);
     void request.publish();
-    // An autoscaler starts the first worker when the consumer has a lag, so the consumer must exist before any worker.
-    this.#createConsumers(queue).catch(() => undefined);
     return request.answer;
   }
 
@@ -111,28 +107,51 @@ class NatsBus implements Bus {
     checkQueueName(queue);
     const depth: QueueDepth = { pending: 0, running: 0, oldestMs: 0 };
     try {
-      await this.#createConsumers(queue);
+      await this.#connection.ensureQueue(queue);
+      const allRunning = this.#registry.running(queue);
       for (const durability of DURABILITIES) {
-        const info = await this.#connection.manager.consumers.info(JOB_STREAMS[durability], queue);
-        depth.pending += info.num_pending;
-        depth.running += info.num_ack_pending;
-        if (info.num_pending > 0)
-          depth.oldestMs = Math.max(depth.oldestMs, await this.#oldestMs(durability, queue, info));
+        const info = await this.#connection.manager.streams.info(jobStream(durability, queue));
+        const { messages, first_seq, last_seq } = info.state;
+        // A job that has ended since its worker's last announcement is not in the stream any more.
+        const inStream = [...allRunning[durability]].filter(
+          (sequence) => sequence >= first_seq && sequence <= last_seq,
+        );
+        const running = new Set(inStream.slice(0, messages));
+        depth.running += running.size;
+        depth.pending += messages - running.size;
+        if (messages > running.size)
+          depth.oldestMs = Math.max(
+            depth.oldestMs,
+            await this.#oldestMs(durability, queue, first_seq, running, info.ts),
+          );
       }
     } catch (cause) {
-      this.#queuesWithConsumers.delete(queue);
       throw new BusUnavailableError('the message bus did not return the depth of the queue', { cause });
     }
     return depth;
   }
 
-  /** The age of the first job that was never delivered. Uses the server's clock if the server sends it (2.10 and later). */
-  async #oldestMs(durability: Durability, queue: string, info: ConsumerInfo): Promise<number> {
-    const next = { seq: info.delivered.stream_seq + 1, next_by_subj: jobSubject(durability, queue) };
-    const first = await this.#connection.manager.streams.getMessage(JOB_STREAMS[durability], next);
-    if (!first) return 0;
-    const now = info.ts === undefined ? Date.now() : Date.parse(info.ts);
-    return Math.max(0, now - first.time.getTime());
+  /** The age of the first job that no worker runs. Uses the server's clock if the server sends it (2.10 and later). */
+  async #oldestMs(
+    durability: Durability,
+    queue: string,
+    firstSequence: number,
+    running: ReadonlySet<number>,
+    serverTime: string | undefined,
+  ): Promise<number> {
+    const { streams } = this.#connection.manager;
+    const subject = jobSubject(durability, queue, '*');
+    // Each round skips a running job, so the number of rounds is bounded.
+    for (let seq = firstSequence; ; seq++) {
+      while (running.has(seq)) seq += 1;
+      const next = { seq, next_by_subj: subject };
+      const message = await streams.getMessage(jobStream(durability, queue), next);
+      if (!message) return 0;
+      seq = message.seq;
+      if (running.has(seq)) continue;
+      const now = serverTime === undefined ? (this.#connection.clock.now() ?? Date.now()) : Date.parse(serverTime);
+      return Math.max(0, now - message.time.getTime());
+    }
   }
 
   connected(): boolean {
@@ -148,22 +167,11 @@ class NatsBus implements Bus {
     this.#registry.close();
   }
 
-  async #createConsumers(queue: string): Promise<void> {
-    if (this.#queuesWithConsumers.has(queue)) return;
-    this.#queuesWithConsumers.add(queue);
-    try {
-      await ensureConsumers(this.#connection.manager, queue);
-    } catch (error) {
-      this.#queuesWithConsumers.delete(queue);
-      throw error;
-    }
-  }
-
   #receiveNotice(message: Msg): void {
     const request = this.#pending.get(message.subject);
     const frame = this.#readNotice(message);
     if (!request || !frame) {
-      message.respond(Uint8Array.of(NOT_WANTED));
+      message.respond(NOT_WANTED);
       return;
     }
     const { notice, body } = frame;
@@ -171,8 +179,8 @@ class NatsBus implements Bus {
       request.progress(notice.attempt, notice.report);
       return;
     }
-    message.respond(Uint8Array.of(notice.kind === 'start' ? request.start(notice.delivery) : 1));
-    if (notice.kind === 'working') request.working();
+    message.respond(notice.kind === 'start' ? request.start(notice.delivery) : RECEIVED);
+    if (notice.kind === 'working') request.working(notice.attempt);
     else if (notice.kind === 'answer') request.resolve({ header: notice.header, body });
     else if (notice.kind === 'abandoned') request.reject(new AbandonedError(notice.reason));
   }

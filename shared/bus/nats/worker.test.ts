@@ -14,7 +14,7 @@ import { connectNats } from '../nats.ts';
 import { answerOf, createGate, job, lateDeadline, newQueue, until } from '../testing/jobs.ts';
 import { encodeFrame } from './frame.ts';
 import { REPLY_PREFIX, type WorkerNotice } from './protocol.ts';
-import { JOB_STREAMS } from './topology.ts';
+import { DURABILITIES, jobStream } from './topology.ts';
 
 const HARNESS = new URL('../../../test/harness/', import.meta.url);
 
@@ -66,11 +66,9 @@ describe('workers and requesters on the NATS bus', { skip: skipReason('nats') },
       worker.kill('SIGKILL');
       assert.deepEqual((await request).header, { attempt: 2 });
       const manager = await jetstreamManager(connection);
-      for (const stream of Object.values(JOB_STREAMS)) {
-        const { config } = await manager.consumers.info(stream, queue);
-        assert.equal(config.ack_wait, nanos(TRANSPORT_LIMITS.ackWaitMs));
-        assert.ok(TRANSPORT_LIMITS.ackWaitMs < 5_000);
-      }
+      const [{ config } = assert.fail()] = await manager.consumers.list(jobStream('durable', queue)).next();
+      assert.equal(config.ack_wait, nanos(TRANSPORT_LIMITS.ackWaitMs));
+      assert.ok(TRANSPORT_LIMITS.ackWaitMs < 5_000);
       await consumer.drain();
     } finally {
       worker.kill('SIGKILL');
@@ -100,7 +98,7 @@ describe('workers and requesters on the NATS bus', { skip: skipReason('nats') },
     const connection = await connect({ servers: server.url });
     const queue = newQueue();
     const acknowledgements: string[] = [];
-    connection.subscribe(`$JS.ACK.${JOB_STREAMS.durable}.${queue}.>`, {
+    connection.subscribe(`$JS.ACK.${jobStream('durable', queue)}.>`, {
       callback: (_error, message) => void acknowledgements.push(message.string()),
     });
     await connection.flush();
@@ -211,14 +209,35 @@ describe('workers and requesters on the NATS bus', { skip: skipReason('nats') },
     await transport.close();
   });
 
+  it('runs a job on its last attempt while an answer waits for a requester that has exited', async () => {
+    const transport = await connectAs('held-answer-test');
+    const queue = newQueue();
+    const gate = createGate();
+    await transport.bus.serve(queue, {
+      concurrency: 2,
+      async handler(delivery) {
+        if (delivery.message.header !== 'failing') return gate.handler(delivery);
+        if (delivery.attempt < TRANSPORT_LIMITS.maxDeliveries) throw new Error('the engine crashed');
+        return answerOf('last attempt');
+      },
+    });
+    const requester = startScript('waiting-requester.ts', [server.url, queue, '1']);
+    await until(() => gate.received.length === 1, 'the job of the requester runs');
+    requester.process.kill('SIGKILL');
+    gate.open();
+    const answer = await transport.bus.request(queue, { ...job(), header: 'failing' }, { deadline: lateDeadline() });
+    assert.equal(answer.header, 'last attempt');
+    await transport.close();
+  });
+
   it('sends few naks while durable and volatile jobs wait for one slot', async () => {
     const transport = await connectAs('nak-test');
     const connection = await connect({ servers: server.url });
     const queue = newQueue();
     const count = 40;
     let naks = 0;
-    for (const stream of Object.values(JOB_STREAMS))
-      connection.subscribe(`$JS.ACK.${stream}.${queue}.>`, {
+    for (const durability of DURABILITIES)
+      connection.subscribe(`$JS.ACK.${jobStream(durability, queue)}.>`, {
         callback(_error, message) {
           if (message.string().startsWith('-NAK')) naks += 1;
         },

@@ -1,25 +1,24 @@
-// Serves one queue: pulls jobs from JetStream while slots are free, runs them, and settles each delivery once.
+// Serves one queue: pulls jobs from its lanes in turn while slots are free, runs them, and settles each delivery once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nuid, type Subscription } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import type { Consumer, ServeOptions } from '../bus.ts';
+import { Turns } from '../turns.ts';
 import { type Attempt, HEARTBEAT_MS, runAttempt } from './attempt.ts';
 import type { BusConnection } from './connection.ts';
 import type { JetStreamDelivery } from './delivery.ts';
 import { decodeFrame } from './frame.ts';
-import { cancelSubject, readEnvelope } from './protocol.ts';
+import { keyOf, LaneConsumers, type LaneTurn, WaitingLanes } from './lanes.ts';
+import { cancelSubject, readEnvelope, readWaiting, waitingMessage, waitingSubject } from './protocol.ts';
 import { pullOne } from './pull.ts';
-import { ensureConsumers, JOB_STREAMS } from './topology.ts';
-import type { WorkerRegistry } from './worker-registry.ts';
+import { type Durability, jobStream, type LaneStream } from './topology.ts';
+import type { RunningJobs, WorkerRegistry } from './worker-registry.ts';
 
-/** How long a pull request waits on the server. `drain` waits for its end. */
-const PULL_WAIT_MS = 500;
-/**
- * How long to wait for the answer to a pull request with `no_wait`. The server sends no answer if the only waiting job was
- * deleted a moment ago.
- */
-const NO_WAIT_TIMEOUT_MS = 150;
+/** How long to wait for the answer to a pull before other lanes are served. */
+const PULL_TIMEOUT_MS = 150;
 const RETRY_MS = 250;
+/** Pause before a worker asks a gateway again for the streams of its queue. */
+const QUEUE_RETRY_MS = 1_000;
 /** Number of cancelled requests to remember. A cancellation may arrive before its job. */
 const MAX_CANCELLED = 10_000;
 
@@ -28,79 +27,118 @@ export interface ServingWorker extends Consumer {
   close(): Promise<void>;
 }
 
-/** Serves a queue until drained. Resolves when the queue's consumers exist and the worker has announced itself. */
+/** Serves a queue until drained. Resolves when the queue's streams exist and the worker has announced itself. */
 export async function startWorker(
   connection: BusConnection,
   registry: WorkerRegistry,
   queue: string,
   options: ServeOptions,
 ): Promise<ServingWorker> {
-  await ensureConsumers(connection.manager, queue);
+  await untilQueueExists(connection, queue);
   const worker = new Worker(connection, queue, options);
-  const stopAnnouncing = registry.announce(queue, nuid.next());
+  const announcer = registry.announce(queue, nuid.next(), () => worker.running());
   return {
     async drain() {
-      stopAnnouncing();
+      announcer.drain();
       await worker.drain();
+      announcer.stop();
     },
     async close() {
-      stopAnnouncing();
+      announcer.stop();
       await worker.close();
     },
   };
+}
+
+/** Waits for a gateway, which creates the streams of the queue. */
+async function untilQueueExists(connection: BusConnection, queue: string): Promise<void> {
+  for (;;)
+    try {
+      return await connection.ensureQueue(queue);
+    } catch (err) {
+      if (connection.closed()) throw err;
+      connection.log.warn({ err, queue }, 'the streams of the queue could not be created; trying again');
+      await sleep(QUEUE_RETRY_MS);
+    }
 }
 
 class Worker {
   readonly #connection: BusConnection;
   readonly #queue: string;
   readonly #options: ServeOptions;
-  readonly #cancellations: Subscription;
+  readonly #subscriptions: Subscription[];
   readonly #removeReconnectListener: () => void;
+  readonly #turns: Turns;
+  readonly #lanes = new WaitingLanes();
+  readonly #consumers: LaneConsumers;
+  /** Attempts whose delivery is not settled, by reply subject. */
+  readonly #held = new Map<string, Attempt>();
   /** Attempts whose handler has not ended, by reply subject. */
   readonly #running = new Map<string, Attempt>();
   /** Reply subjects of cancelled requests whose job has not arrived. */
   readonly #cancelled = new Set<string>();
+  /** One promise for each attempt whose handler has not ended. It resolves at the end of the handler. */
+  readonly #handlers = new Set<Promise<void>>();
   /** Attempts whose delivery is not settled. An attempt uses no slot while its answer is sent. */
-  readonly #unsettled = new Set<Promise<void>>();
-  /** Pull requests that wait on the server, by stream. */
-  readonly #pulls = new Map<string, Promise<void>>();
+  readonly #unsettled = new Map<Promise<void>, LaneStream & { sequence: number }>();
+  /** Pull requests without an answer. */
+  readonly #pulls = new Set<Promise<unknown>>();
   readonly #loop: Promise<void>;
+  /** Aborts when the worker stops and the requester of an answer is not there. */
+  readonly #stopSending = new AbortController();
   readonly #closed = Promise.withResolvers<void>();
-  #usedSlots = 0;
   /**
    * A job on its last attempt runs alone in its worker. If the process crashes, this job is the cause, and no other job
    * loses its last attempt.
    */
   #runsLastAttempt = false;
-  #firstStream: keyof typeof JOB_STREAMS = 'durable';
   #stopped = false;
-  /** A server that restarts loses the consumers of the streams that it keeps in memory. */
-  #consumersMayBeMissing = false;
+  #streamsMayBeMissing = false;
+  /** When to count the messages of the lanes next, in milliseconds of `performance.now()`. */
+  #nextScan = 0;
+  #scanning: Promise<void> | undefined;
   #wake: () => void = () => undefined;
 
   constructor(connection: BusConnection, queue: string, options: ServeOptions) {
     this.#connection = connection;
     this.#queue = queue;
     this.#options = options;
-    this.#cancellations = connection.nats.subscribe(cancelSubject(queue), {
-      callback: (error, message) => {
-        if (!error) this.#cancel(message.string());
-      },
-    });
+    this.#turns = new Turns(options.concurrency);
+    this.#consumers = new LaneConsumers(connection, queue);
+    this.#subscriptions = [
+      connection.nats.subscribe(cancelSubject(queue), {
+        callback: (error, message) => {
+          if (!error) this.#cancel(message.string());
+        },
+      }),
+      connection.nats.subscribe(waitingSubject(queue), {
+        callback: (error, message) => {
+          const waiting = error ? undefined : readWaiting(message.string());
+          if (waiting) this.#note(waiting);
+        },
+      }),
+    ];
     this.#removeReconnectListener = connection.onReconnect(() => {
-      this.#consumersMayBeMissing = true;
-      // The server drops the pull requests of a connection that is lost.
-      this.#pulls.clear();
+      this.#consumers.forgetAll();
+      this.#nextScan = 0;
       this.#wake();
     });
     this.#loop = this.#pullJobs();
   }
 
+  /** The jobs that this worker has received and not settled, as sequence numbers of their streams. */
+  running(): RunningJobs {
+    const running: RunningJobs = { durable: [], volatile: [] };
+    for (const { durability, sequence } of this.#unsettled.values()) running[durability].push(sequence);
+    return running;
+  }
+
   async drain(): Promise<void> {
     await this.#stopPulling();
+    setTimeout(() => this.#stopSending.abort(), TRANSPORT_LIMITS.answerRetryMs).unref();
     // A pull request on a closed connection never ends, so `close` must end a running drain.
     await Promise.race([this.#settleAll(), this.#closed.promise]);
-    this.#cancellations.unsubscribe();
+    this.#unsubscribe();
   }
 
   async close(): Promise<void> {
@@ -109,13 +147,17 @@ class Worker {
       delivery.nak();
       controller.abort(new Error('the worker is closing'));
     }
-    this.#cancellations.unsubscribe();
+    for (const job of this.#unsettled.values()) this.#wakeWorkers(job);
+    this.#unsubscribe();
     this.#closed.resolve();
   }
 
+  #unsubscribe(): void {
+    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+  }
+
   async #settleAll(): Promise<void> {
-    while (this.#unsettled.size + this.#pulls.size > 0)
-      await Promise.all([...this.#unsettled, ...this.#pulls.values()]);
+    while (this.#unsettled.size + this.#pulls.size > 0) await Promise.all([...this.#unsettled.keys(), ...this.#pulls]);
   }
 
   async #stopPulling(): Promise<void> {
@@ -130,119 +172,171 @@ class Worker {
       try {
         if (this.#isFull()) await this.#nextWake();
         else if (!this.#connection.ready())
-          await Promise.race([this.#connection.whenReady(Date.now() + PULL_WAIT_MS), this.#nextWake()]);
-        else if (this.#consumersMayBeMissing) await this.#restoreConsumers();
-        else if (!(await this.#startWaitingJob())) await this.#waitForJob();
+          await Promise.race([this.#connection.whenReady(Date.now() + TRANSPORT_LIMITS.laneScanMs), this.#nextWake()]);
+        else if (this.#streamsMayBeMissing) await this.#restoreStreams();
+        else {
+          if (performance.now() >= this.#nextScan) this.#startScan();
+          await this.#startNextJob();
+        }
       } catch (err) {
         this.#connection.log.warn({ err, queue: this.#queue }, 'a pull request failed; trying again');
+        this.#streamsMayBeMissing = true;
         await sleep(RETRY_MS);
       }
     }
   }
 
-  /** Resolves when a slot becomes free, a pull request ends, the connection is ready again, or the worker stops. */
-  #nextWake(): Promise<void> {
+  /** Resolves when a slot becomes free, a job waits, the connection is ready again, the worker stops, or after `ms`. */
+  #nextWake(ms?: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#wake = resolve;
+      const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
     });
   }
 
-  /** Starts a job that already waits. Alternates which stream is first, so that both streams get the same share of slots. */
-  async #startWaitingJob(): Promise<boolean> {
-    const { durable, volatile } = JOB_STREAMS;
-    const streams = this.#firstStream === 'durable' ? [durable, volatile] : [volatile, durable];
-    this.#firstStream = this.#firstStream === 'durable' ? 'volatile' : 'durable';
-    for (const stream of streams) {
-      // If a pull request still waits on the server, no job waits in the stream.
-      if (this.#pulls.has(stream)) continue;
-      if (await this.#startWithin(NO_WAIT_TIMEOUT_MS, this.#pull(stream, 0))) return true;
-    }
-    return false;
+  async #restoreStreams(): Promise<void> {
+    await this.#connection.restoreStreams();
+    this.#consumers.forgetAll();
+    this.#nextScan = 0;
+    this.#streamsMayBeMissing = false;
   }
 
-  /** Returns whether the pull request starts a job within `ms`. A job that arrives later is started when it arrives. */
-  async #startWithin(ms: number, pull: Promise<boolean>): Promise<boolean> {
-    const timeout = Promise.withResolvers<boolean>();
-    const timer = setTimeout(timeout.resolve, ms, false);
-    try {
-      return await Promise.race([pull, timeout.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+  /** Scans without delaying the jobs of known lanes: the answer may take long. */
+  #startScan(): void {
+    this.#nextScan = performance.now() + TRANSPORT_LIMITS.laneScanMs;
+    if (this.#scanning) return;
+    this.#scanning = this.#scan()
+      .catch((err: unknown) => {
+        this.#connection.log.warn({ err, queue: this.#queue }, 'the waiting jobs could not be counted; trying again');
+        this.#streamsMayBeMissing = true;
+        this.#wake();
+      })
+      .finally(() => {
+        this.#scanning = undefined;
+      });
   }
 
   /**
-   * Keeps a pull request on each stream and waits until `#wake` is called. Both streams may deliver a job while only one slot
-   * is free. The worker then returns the second job to its queue.
+   * Notes the lanes that have more messages than this worker runs: jobs whose wake message was lost, and jobs of a worker
+   * that exited, which the server delivers again after the ack timeout.
    */
-  async #waitForJob(): Promise<void> {
-    if (this.#stopped || this.#consumersMayBeMissing || this.#isFull()) return;
-    const wake = this.#nextWake();
-    for (const stream of [JOB_STREAMS.durable, JOB_STREAMS.volatile])
-      if (!this.#pulls.has(stream)) this.#keepPull(stream);
-    await wake;
+  async #scan(): Promise<void> {
+    const lanes = await this.#connection.admin.countJobs(this.#queue);
+    const ownJobs = new Map<string, number>();
+    for (const job of this.#unsettled.values()) ownJobs.set(keyOf(job), (ownJobs.get(keyOf(job)) ?? 0) + 1);
+    for (const lane of lanes) if (lane.count > (ownJobs.get(keyOf(lane)) ?? 0)) this.#lanes.note(lane);
+    this.#wake();
   }
 
-  /** Sends a pull request that waits on the server, and wakes the loop at its end. */
-  #keepPull(stream: string): void {
-    const pull = this.#pull(stream, PULL_WAIT_MS)
-      .catch((err) => this.#connection.log.warn({ err, queue: this.#queue }, 'a pull request failed; trying again'))
-      .then(() => {
-        if (this.#pulls.get(stream) === pull) this.#pulls.delete(stream);
-        this.#wake();
-      });
-    this.#pulls.set(stream, pull);
+  /** Pulls from the lane whose turn it is. Waits if no lane has a waiting job and a free slot. */
+  async #startNextJob(): Promise<void> {
+    const lane = this.#turns.next(this.#lanes.names());
+    const turn = lane === undefined ? undefined : this.#lanes.turn(lane);
+    if (!turn) return this.#nextWake(Math.max(0, this.#nextScan - performance.now()));
+    const consumer = await this.#ensureConsumer(turn);
+    if (consumer === undefined) return;
+    const pull = this.#pull(turn, consumer);
+    const ended = pull.catch(() => undefined).finally(() => this.#pulls.delete(ended));
+    this.#pulls.add(ended);
+    const timeout = Promise.withResolvers<void>();
+    // Until the answer arrives, this lane is not pulled from again.
+    const timer = setTimeout(() => {
+      this.#lanes.empty(turn);
+      timeout.resolve();
+    }, PULL_TIMEOUT_MS);
+    await Promise.race([pull, timeout.promise]).finally(() => clearTimeout(timer));
   }
 
-  /** Sends one pull request and starts the job that it delivers. Returns whether a job was started. */
-  async #pull(stream: string, waitMs: number): Promise<boolean> {
-    const result = await pullOne(this.#connection, stream, this.#queue, waitMs);
-    if (result === 'no answer' && waitMs > 0) this.#consumersMayBeMissing = true;
-    return typeof result === 'string' ? false : this.#start(result);
-  }
-
-  async #restoreConsumers(): Promise<void> {
-    await this.#connection.restoreStreams();
-    await ensureConsumers(this.#connection.manager, this.#queue);
-    this.#consumersMayBeMissing = false;
-  }
-
-  /** Starts a job, or settles its delivery at once. Returns whether the job was started. */
-  #start(delivery: JetStreamDelivery): boolean {
-    if (this.#stopped || this.#isFull()) {
-      delivery.nak();
-      return false;
+  /** Returns undefined if the consumer of this lane could not be created. Other lanes are served until the next scan. */
+  async #ensureConsumer(turn: LaneTurn): Promise<string | undefined> {
+    try {
+      return await this.#consumers.ensure(turn);
+    } catch (err) {
+      const { lane } = turn;
+      this.#connection.log.warn({ err, queue: this.#queue, lane }, 'the consumer of a lane could not be created');
+      this.#lanes.empty(turn);
+      return undefined;
     }
-    const attempt = this.#readAttempt(delivery);
-    if (!attempt || attempt.envelope.deadline <= Date.now() || this.#cancelled.delete(attempt.envelope.reply)) {
+  }
+
+  /** Sends one pull request and starts the job that it delivers. */
+  async #pull(turn: LaneTurn, consumer: string): Promise<void> {
+    const result = await pullOne(this.#connection, jobStream(turn.durability, this.#queue), consumer);
+    if (result === 'no message') return this.#lanes.empty(turn);
+    if (result === 'no answer') {
+      this.#consumers.forget(turn);
+      return this.#note(turn);
+    }
+    if (result.pending === 0) this.#lanes.empty(turn);
+    else this.#note(turn);
+    this.#start(result, turn);
+  }
+
+  /** A job may wait in this lane. */
+  #note(lane: LaneStream): void {
+    this.#lanes.note(lane);
+    this.#wake();
+  }
+
+  /** Tells all workers of the queue, also this one, that a job of this lane was returned. */
+  #wakeWorkers(lane: LaneStream): void {
+    if (this.#connection.ready()) this.#connection.nats.publish(waitingSubject(this.#queue), waitingMessage(lane));
+  }
+
+  /** Starts a job, or settles its delivery at once. */
+  #start(delivery: JetStreamDelivery, { durability, lane }: LaneStream): void {
+    if (this.#stopped || this.#isFull() || !this.#turns.mayStart(lane)) {
+      delivery.nak();
+      this.#wakeWorkers({ durability, lane });
+      return;
+    }
+    const attempt = this.#readAttempt(delivery, durability);
+    if (!attempt || this.#cancelled.delete(attempt.envelope.reply)) {
       delivery.term();
-      return false;
+      return;
     }
     const { reply } = attempt.envelope;
+    const held = this.#held.get(reply);
+    if (held) {
+      held.delivery.continueAs(delivery);
+      return;
+    }
     const isLastAttempt = delivery.deliveryCount >= TRANSPORT_LIMITS.maxDeliveries;
-    const others = isLastAttempt ? [...this.#unsettled] : [];
-    this.#usedSlots += 1;
+    // Not for attempts that only send an answer: a requester that has exited would delay all jobs until its deadline.
+    const others = isLastAttempt ? [...this.#handlers] : [];
+    const handler = Promise.withResolvers<void>();
+    this.#handlers.add(handler.promise);
+    this.#turns.start(lane);
     this.#runsLastAttempt ||= isLastAttempt;
     this.#running.set(reply, attempt);
+    this.#held.set(reply, attempt);
     const freeSlot = (): void => {
-      this.#usedSlots -= 1;
+      this.#turns.end(lane);
+      this.#handlers.delete(handler.promise);
+      handler.resolve();
       if (isLastAttempt) this.#runsLastAttempt = false;
       if (this.#running.get(reply) === attempt) this.#running.delete(reply);
       this.#wake();
     };
-    const run = (): Promise<void> => runAttempt(this.#connection, attempt, this.#options.handler, freeSlot);
-    const settled = (others.length === 0 ? run() : waitForOthers(others, attempt).then(run)).finally(() =>
-      this.#unsettled.delete(settled),
-    );
-    this.#unsettled.add(settled);
-    return true;
+    const run = (): Promise<void> =>
+      runAttempt(this.#connection, attempt, this.#options.handler, freeSlot, this.#stopSending.signal);
+    const settled = (others.length === 0 ? run() : waitForOthers(others, attempt).then(run)).finally(() => {
+      this.#unsettled.delete(settled);
+      this.#held.delete(reply);
+      if (delivery.returned) this.#wakeWorkers({ durability, lane });
+    });
+    this.#unsettled.set(settled, { durability, lane, sequence: delivery.sequence });
   }
 
   /** Returns undefined if the message is not a job. */
-  #readAttempt(delivery: JetStreamDelivery): Attempt | undefined {
+  #readAttempt(delivery: JetStreamDelivery, durability: Durability): Attempt | undefined {
     try {
       const { header, body } = decodeFrame(delivery.data);
-      return { delivery, envelope: readEnvelope(header), body, controller: new AbortController() };
+      const envelope = readEnvelope(header);
+      return { delivery, envelope, body, volatile: durability === 'volatile', controller: new AbortController() };
     } catch (err) {
       this.#connection.log.warn({ err, queue: this.#queue }, 'removed a message that is not a job from the queue');
       return undefined;
@@ -251,7 +345,7 @@ class Worker {
 
   /** Whether the worker cannot start another job now. */
   #isFull(): boolean {
-    return this.#runsLastAttempt || this.#usedSlots >= this.#options.concurrency;
+    return this.#runsLastAttempt || this.#turns.full();
   }
 
   #cancel(reply: string): void {
@@ -266,7 +360,7 @@ class Worker {
   }
 }
 
-/** Sends heartbeats while an attempt waits. Resolves when the other attempts are settled or this job is cancelled. */
+/** Sends heartbeats while an attempt waits. Resolves when the handlers of the others have ended or this job is cancelled. */
 async function waitForOthers(others: readonly Promise<void>[], { delivery, controller }: Attempt): Promise<void> {
   const heartbeat = setInterval(() => delivery.inProgress(), HEARTBEAT_MS);
   const cancelled = Promise.withResolvers<void>();

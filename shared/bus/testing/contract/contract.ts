@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { inMs, job, lateDeadline, newQueue } from '../jobs.ts';
 import { testDeadlines } from './deadlines.ts';
+import { testFairness } from './fairness.ts';
 import { testPayloads } from './payloads.ts';
 import type { BusUnderTest, Peers } from './peers.ts';
 import { testProgress } from './progress.ts';
@@ -23,6 +24,7 @@ export function testContract(startBus: () => Promise<BusUnderTest>): void {
   };
 
   describe('requests', () => testRequests(peers));
+  describe('teams', () => testFairness(peers));
   describe('progress', () => testProgress(peers));
   describe('deadlines and cancellation', () => testDeadlines(peers));
   describe('queue depth', () => testQueueDepth(peers));

@@ -35,6 +35,26 @@ export function testDeadlines(peers: () => Peers): void {
     assert.ok(!started.includes('second'));
   });
 
+  it('gives the handler the deadline of the request, and the handler of a second attempt the time that is left', async () => {
+    const { requester } = peers();
+    const queue = newQueue();
+    const deadlines: number[] = [];
+    const consumer = await serveOnWorker(peers(), queue, {
+      concurrency: 1,
+      async handler({ deadline, attempt }) {
+        deadlines.push(deadline);
+        if (attempt === 1) throw new Error('the engine crashed');
+        return answerOf(null);
+      },
+    });
+    const deadline = lateDeadline();
+    await requester.bus.request(queue, job(), { deadline });
+    assert.equal(deadlines.length, 2);
+    // The time that a message needs is added. It is far below this, also on a busy machine.
+    for (const each of deadlines) assert.ok(Math.abs(each - deadline) < 5_000, `${each - deadline} ms`);
+    await consumer.drain();
+  });
+
   it('aborts the handler of a cancelled running job and never runs a cancelled waiting job', async () => {
     const { requester } = peers();
     const queue = newQueue();

@@ -5,6 +5,9 @@ import { it } from 'node:test';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import type { Peers } from './peers.ts';
 
+/** Two processes measure the clock of a server on this machine, and differ by less than this. */
+const CLOCK_ERROR_MS = 50;
+
 export function testSharedState(peers: () => Peers): void {
   const increment = (current: unknown) => {
     const next = (typeof current === 'number' ? current : 0) + 1;
@@ -44,9 +47,9 @@ export function testSharedState(peers: () => Peers): void {
       t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
       const result = await worker.state.update(key, () => ({ next: { a: [1] }, result: 'written' }), { ttlMs });
       assert.equal(result, 'written');
-      t.mock.timers.tick(ttlMs - 1);
+      t.mock.timers.tick(ttlMs - CLOCK_ERROR_MS);
       assert.deepEqual(await requester.state.get(key), { a: [1] });
-      t.mock.timers.tick(1);
+      t.mock.timers.tick(2 * CLOCK_ERROR_MS);
       assert.equal(await requester.state.get(key), undefined);
       assert.equal(await requester.state.update(key, increment, { ttlMs }), 1, 'an update does not see the old value');
     });
@@ -63,6 +66,20 @@ export function testSharedState(peers: () => Peers): void {
     await requester.state.update(key, () => ({ next: undefined, result: null }), options);
     assert.equal(await requester.state.update(key, increment, options), 1);
     assert.equal(await worker.state.get(key), 1);
+  });
+
+  it('all processes have the same clock', () => {
+    const { requester, worker } = peers();
+    const difference = Math.abs(requester.state.now() - worker.state.now());
+    assert.ok(difference < CLOCK_ERROR_MS, `the clocks differ by ${difference} ms`);
+  });
+
+  it('patience has no effect while the bus is available', async () => {
+    const { state } = peers().requester;
+    const key = `patience:${randomUUID()}`;
+    const over = { until: Date.now() - 1_000, signal: AbortSignal.abort() };
+    assert.equal(await state.update(key, increment, { ttlMs: 60_000, ...over }), 1);
+    assert.equal(await state.get(key, over), 1);
   });
 
   it('rejects with the error that the change function throws', async () => {
