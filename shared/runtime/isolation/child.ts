@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { ProgressReports } from '../../bus/progress.ts';
 import { ParseError } from '../../contract/errors.ts';
 import type { Job, JobOutput, WorkerModule } from '../../contract/jobs.ts';
+import { machineFaultError } from '../../contract/machine-fault.ts';
 import type { JobProgress } from '../../contract/progress.ts';
 import type { QueueName } from '../../contract/services.ts';
 import { describeCause } from '../cause.ts';
@@ -22,6 +23,12 @@ async function main(modulePath: string): Promise<void> {
   };
   parent.on('error', end);
   parent.on('close', end);
+
+  const frames = readFrames<ParentMessage>(parent)[Symbol.asyncIterator]();
+  const start = await frames.next();
+  // The parent has already ended.
+  if (start.done === true) return end();
+  if (start.value.header.type === 'start') Object.assign(process.env, start.value.header.secrets);
 
   const worker = (await import(modulePath)) as WorkerModule;
   await worker.warm?.();
@@ -67,24 +74,40 @@ async function main(modulePath: string): Promise<void> {
         ...(reports ? { progress: (progress: JobProgress) => reports.add(progress) } : {}),
       });
       reports?.end();
-      const body = typeof output.payload === 'string' ? Buffer.from(output.payload) : output.payload;
-      await out.send({ type: 'result', ok: true, reply: output.reply }, body);
+      const { payload: result } = output;
+      if (result === undefined || typeof result === 'string' || result instanceof Uint8Array)
+        await out.send(
+          { type: 'result', ok: true, reply: output.reply },
+          typeof result === 'string' ? Buffer.from(result) : result,
+        );
+      else {
+        for (const part of result) await out.send({ type: 'part' }, part);
+        await out.send({ type: 'result', ok: true, reply: output.reply });
+      }
     } catch (error) {
       reports?.end();
       const known = error instanceof ParseError;
-      const record = known ? error.toRecord() : new ParseError('UNKNOWN_ERROR').toRecord();
+      const machineError = machineFaultError(error);
+      const record = (known ? error : (machineError ?? new ParseError('UNKNOWN_ERROR'))).toRecord();
       const unexpected = known
         ? error.cause === undefined
           ? undefined
           : describeCause(error.cause)
         : describeCause(error);
-      await out.send({ type: 'result', ok: false, error: record, ...(unexpected ? { unexpected } : {}) });
+      await out.send({
+        type: 'result',
+        ok: false,
+        error: record,
+        ...(unexpected ? { unexpected } : {}),
+        ...(machineError ? { machineFault: true } : {}),
+      });
     }
   };
 
   await out.send({ type: 'ready' });
-  for await (const frame of readFrames<ParentMessage>(parent)) {
+  for await (const frame of { [Symbol.asyncIterator]: () => frames }) {
     const message = frame.header;
+    if (message.type === 'start') continue;
     const body = await readBody(frame);
     if (message.type === 'job') {
       abort = new AbortController();

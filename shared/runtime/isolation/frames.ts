@@ -9,6 +9,8 @@ import { countStreamedBytes } from '../gc/streamed-bytes.ts';
 
 /** From the service to its isolated process. */
 export type ParentMessage =
+  /** The first message. `secrets`: environment variables that are not in the environment of the process. */
+  | { type: 'start'; secrets: Readonly<Record<string, string>> }
   /** `progress`: the requester wants progress reports. */
   | { type: 'job'; job: Job; deadline: number; volatile: boolean; progress: boolean }
   | { type: 'cancel' }
@@ -22,8 +24,10 @@ export type ProcessMessage =
   | { type: 'ready' }
   | { type: 'call'; call: number; queue: QueueName; job: Job }
   | { type: 'progress'; progress: JobProgress }
+  /** The body is a part of a result that is a stream. The other parts and a result without a body follow. */
+  | { type: 'part' }
   | { type: 'result'; ok: true; reply: unknown }
-  | { type: 'result'; ok: false; error: ErrorRecord; unexpected?: LoggedCause };
+  | { type: 'result'; ok: false; error: ErrorRecord; unexpected?: LoggedCause; machineFault?: true };
 
 export interface Frame<Header> {
   header: Header;

@@ -1,5 +1,7 @@
 // Tests that a conversion that crashes, loops, hangs or uses too much memory ends only its own process, and that the next job runs.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { after, describe, test } from 'node:test';
 import { ParseError } from '../../contract/errors.ts';
 import type { Job } from '../../contract/jobs.ts';
@@ -15,6 +17,7 @@ const poolOf = (module: string, options?: { cancelGraceMs: number }): ProcessPoo
       module: new URL(`./testing/${module}`, import.meta.url),
       memoryMiB: 400,
       env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
+      needs: ['programs'],
     },
     createLogger({ logLevel: 'silent' }, 'test'),
     options,
@@ -92,25 +95,64 @@ describe('an isolated process', () => {
     assert.equal(result.payload.byteLength, 8 * 1024 * 1024);
   });
 
-  test('runs the job again when a used process is killed while it sends the result', async () => {
-    const first = await run('echo');
-    assert.ok(first.ok);
-    const { pid } = first.reply as { pid: number };
-    let killed = false;
-    const store = async (body: AsyncIterable<Uint8Array>) => {
-      const parts: Uint8Array[] = [];
-      for await (const part of body) {
-        parts.push(Buffer.from(part));
-        if (!killed) process.kill(pid, 'SIGKILL');
-        killed = true;
-      }
-      return Buffer.concat(parts);
-    };
-    const grow = input('grow', new Uint8Array(0), 60_000);
-    const answer = await pool.run(grow, { ...services, store }, AbortSignal.timeout(60_000), 'grow');
-    assert.ok(killed && answer.ok);
-    assert.equal(answer.payload.byteLength, 8 * 1024 * 1024);
+  test('stores a result that is written as a stream, part by part', async () => {
+    const result = await run('stream');
+    assert.ok(result.ok);
+    assert.deepEqual(result.reply, { streamed: true });
+    const expected = Buffer.concat(Array.from({ length: 8 }, (_, part) => Buffer.alloc(1024 * 1024, part)));
+    assert.ok(expected.equals(result.payload));
   });
+
+  test('returns the error of a stream, fails the store that has parts of it, and keeps the process', async () => {
+    const before = await run('echo');
+    let failure: unknown;
+    const store: typeof services.store = (body) =>
+      services.store(body).catch((error: unknown) => {
+        failure = error;
+        throw error;
+      });
+    const open = input('stream-refuse', new Uint8Array(0), 60_000);
+    const refused = await pool.run(open, { ...services, store }, AbortSignal.timeout(60_000), 'stream-refuse');
+    const afterwards = await run('echo');
+    assert.ok(!refused.ok && before.ok && afterwards.ok);
+    assert.equal(refused.error.code, 'DOCUMENT_TOO_COMPLEX');
+    assert.ok(failure instanceof Error, 'the store must not take the parts for a complete result');
+    assert.equal((before.reply as { pid: number }).pid, (afterwards.reply as { pid: number }).pid);
+  });
+
+  test('rejects with the error of a store that stops in the middle of a stream', async () => {
+    const store = async (body: AsyncIterable<Uint8Array>): Promise<never> => {
+      for await (const _part of body) throw new Error('the store is full');
+      throw new Error('no part arrived');
+    };
+    const open = input('stream', new Uint8Array(0), 60_000);
+    await assert.rejects(
+      pool.run(open, { ...services, store }, AbortSignal.timeout(60_000), 'stream'),
+      /the store is full/,
+    );
+    assert.ok((await run('echo')).ok);
+  });
+
+  for (const job of ['grow', 'stream'])
+    test(`runs the job ${job} again when a used process is killed while it sends the result`, async () => {
+      const first = await run('echo');
+      assert.ok(first.ok);
+      const { pid } = first.reply as { pid: number };
+      let killed = false;
+      const store = async (body: AsyncIterable<Uint8Array>) => {
+        const parts: Uint8Array[] = [];
+        for await (const part of body) {
+          parts.push(Buffer.from(part));
+          if (!killed) process.kill(pid, 'SIGKILL');
+          killed = true;
+        }
+        return Buffer.concat(parts);
+      };
+      const open = input(job, new Uint8Array(0), 60_000);
+      const answer = await pool.run(open, { ...services, store }, AbortSignal.timeout(60_000), job);
+      assert.ok(killed && answer.ok);
+      assert.equal(answer.payload.byteLength, 8 * 1024 * 1024);
+    });
 
   test('calls another service and receives its reply and payload', async () => {
     const result = await run('call', { payload: Buffer.from('abc') });
@@ -156,13 +198,13 @@ describe('an isolated process', () => {
       assert.ok(more === 1 || more === 2, `${more} more processes ended`);
     });
 
-  test('a document that crashes every process ends only two of the idle processes', async () => {
+  test('a document that crashes every process ends only two of them, and both are replaced', async () => {
     const results = await Promise.all(['call', 'echo', 'grow'].map((requestId) => run(requestId)));
     assert.ok(results.every(({ ok }) => ok));
     assert.ok(pool.size >= 3, `${pool.size} processes`);
     const [crashes, before] = [await endsBy('crash'), pool.size];
     await assert.rejects(run('crash'), { code: 'CONVERSION_FAILED' });
-    await until('one idle process has ended', () => pool.size === before - 1);
+    await until('the processes that ended are replaced', () => pool.size === before);
     assert.equal((await endsBy('crash')) - crashes, 2);
   });
 
@@ -172,6 +214,61 @@ describe('an isolated process', () => {
       (error) => error instanceof ParseError && error.code === 'REQUEST_TIMEOUT',
     );
     assert.ok((await run('echo')).ok);
+  });
+
+  for (const kills of [1, 2])
+    test(`a job whose process the system kills ${kills === 1 ? 'once runs again' : 'twice is rejected with SERVICE_UNAVAILABLE'}`, async () => {
+      const fresh = poolOf('hostile-worker.ts');
+      let calls = 0;
+      const call: typeof services.call = async (_queue, _job, payload) => {
+        calls += 1;
+        return { ok: true, reply: { killed: calls <= kills }, payload };
+      };
+      const open = input('killed-if-told', new Uint8Array(0), 60_000);
+      const result = fresh.run(open, { ...services, call }, AbortSignal.timeout(60_000), 'killed-if-told');
+      if (kills === 1) assert.ok((await result).ok);
+      else await assert.rejects(result, { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 5 });
+      assert.equal(calls, 2);
+      await fresh.close();
+    });
+
+  test('replaces a process that was killed at its deadline, and the next job runs in the new one', async () => {
+    const replacing = poolOf('hostile-worker.ts');
+    const before = await run('echo', { on: replacing });
+    await assert.rejects(run('spin', { timeoutMs: 500, on: replacing }), { code: 'REQUEST_TIMEOUT' });
+    await until('a process runs although there is no job', () => replacing.size === 1);
+    const afterwards = await run('echo', { on: replacing });
+    assert.ok(before.ok && afterwards.ok);
+    assert.notEqual((before.reply as { pid: number }).pid, (afterwards.reply as { pid: number }).pid);
+    assert.equal(replacing.size, 1, 'the job did not start another process');
+    await replacing.close();
+    assert.equal(replacing.size, 0);
+  });
+
+  test('rejects with SERVICE_UNAVAILABLE while this process has no file descriptors, and does not exit', async () => {
+    const script = `
+      import { openSync } from 'node:fs';
+      import { ProcessPool } from ${JSON.stringify(new URL('./pool.ts', import.meta.url).href)};
+      const spec = { queue: 'html', module: new URL(${JSON.stringify(new URL('./testing/hostile-worker.ts', import.meta.url).href)}), memoryMiB: 400, env: {} };
+      const pool = new ProcessPool(spec, { warn() {} });
+      try { for (;;) openSync('/dev/null', 'r'); } catch (error) { if (error.code !== 'EMFILE') throw error; }
+      const codes = [];
+      for (const _ of [1, 2])
+        await pool.run(async () => { throw new Error('no process may start'); }, {}, new AbortController().signal, 'r').catch((error) => codes.push(error.code));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      process.send(codes, () => process.exit(0));
+    `;
+    const args = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', script];
+    const child = spawn('/bin/sh', args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const [codes] = await once(child, 'message');
+    assert.deepEqual(codes, ['SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE']);
+  });
+
+  test('does not replace a process that did not start', async () => {
+    const broken = poolOf('broken-worker.ts');
+    await assert.rejects(run('echo', { on: broken }), { code: 'SERVICE_UNAVAILABLE' });
+    assert.equal(broken.size, 0);
+    await broken.close();
   });
 
   test('keeps the process of a job that stops at the cancel signal', async () => {

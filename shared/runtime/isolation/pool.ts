@@ -1,6 +1,8 @@
 // Reuses the isolated processes of one queue, and replaces those that crash, stay idle or use too much memory, so that a bad document cannot stop the service.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ParseError } from '../../contract/errors.ts';
+import { endedBySystem, endedBySystemError, machineFaultError } from '../../contract/machine-fault.ts';
+import { describeCause } from '../cause.ts';
 import type { Logger } from '../log.ts';
 import { type EndReason, processEnds } from '../metrics.ts';
 import { sampleProcesses } from '../sampled-metrics.ts';
@@ -21,11 +23,24 @@ const MAX_JOBS_PER_PROCESS = 1_000;
 /** An idle process that uses more than this share of the memory limit is replaced, because engines seldom free memory. */
 const IDLE_MEMORY_SHARE = 0.4;
 
+/** After these ends, the process is replaced at once, so that the next job does not wait for the start. A failed start is not repeated until a job needs it. */
+const REPLACED: ReadonlySet<EndReason> = new Set(['crash', 'memory', 'deadline', 'cancelled']);
+/** A job is answered with an error after the system ended this many processes that ran it. */
+const MAX_SYSTEM_ENDS = 2;
+
 /** The metric label for an exit. V8 aborts the process itself when its heap is full. */
 function reasonOf(exited: IsolatedProcess): EndReason {
   if (exited.endReason) return exited.endReason;
   if (!exited.wasReady) return 'start';
   return exited.fatalMessage?.includes('heap') ? 'memory' : 'crash';
+}
+
+function notStarted(cause: unknown): ParseError {
+  return new ParseError(
+    'SERVICE_UNAVAILABLE',
+    'Service Unavailable: the converter for this format did not start. Try again later. The server log contains the cause.',
+    { cause, retryAfterSeconds: 5 },
+  );
 }
 
 export class ProcessPool {
@@ -56,7 +71,14 @@ export class ProcessPool {
 
   /** Starts one process before the first job. */
   async warm(): Promise<void> {
-    const started = this.#start();
+    let started: IsolatedProcess;
+    try {
+      started = this.#start();
+    } catch (error) {
+      // For example, the disk is full. Jobs get a clear error until it is not.
+      this.#log.warn({ queue: this.#spec.queue, cause: describeCause(error) }, 'an isolated process did not start');
+      return;
+    }
     await started.ready().then(
       () => this.#makeIdle(started),
       () => undefined,
@@ -67,11 +89,23 @@ export class ProcessPool {
     const started = new IsolatedProcess(this.#spec);
     this.#all.add(started);
     void started.exited().then(() => {
-      processEnds.inc({ queue: this.#spec.queue, reason: reasonOf(started) });
+      const reason = reasonOf(started);
+      processEnds.inc({ queue: this.#spec.queue, reason });
       this.#all.delete(started);
       this.#removeIdle(started);
+      if (REPLACED.has(reason) && started.wasReady) this.#replace();
     });
     return started;
+  }
+
+  /** Starts a process in the place of one that has ended, so there are never more than before. */
+  #replace(): void {
+    if (this.#closed) return;
+    try {
+      this.#makeIdle(this.#start());
+    } catch (error) {
+      this.#log.warn({ queue: this.#spec.queue, cause: describeCause(error) }, 'an isolated process was not replaced');
+    }
   }
 
   #removeIdle(worker: IsolatedProcess): void {
@@ -90,11 +124,19 @@ export class ProcessPool {
     this.#idleTimers.set(ready, timer);
   }
 
-  #acquire(): IsolatedProcess {
-    const idle = this.#idle.at(-1);
-    if (!idle) return this.#start();
-    this.#removeIdle(idle);
-    return idle;
+  /** @param fresh the process must not have run a job @throws ParseError SERVICE_UNAVAILABLE if the system cannot start a process */
+  #acquire(fresh: boolean): IsolatedProcess {
+    const usable = this.#idle.filter(({ jobsDone }) => !fresh || jobsDone === 0);
+    const idle = usable.findLast(({ wasReady }) => wasReady) ?? usable.at(-1);
+    if (idle) {
+      this.#removeIdle(idle);
+      return idle;
+    }
+    try {
+      return this.#start();
+    } catch (cause) {
+      throw machineFaultError(cause) ?? notStarted(cause);
+    }
   }
 
   async #retire(old: IsolatedProcess, reason: EndReason): Promise<void> {
@@ -105,7 +147,8 @@ export class ProcessPool {
   /**
    * Runs a job in a process that runs no other job at the same time. Stops at the deadline or when `signal` fires.
    * @param open opens the job's payload; called again for a second attempt
-   * @throws ParseError 408 at the deadline; 422 if the document exceeds the memory limit or crashes a new process; 503 if no process starts
+   * @throws ParseError 408 at the deadline; 422 if the document exceeds the memory limit or crashes a new process; 503 if no process starts,
+   * or if the system ended two of them
    */
   async run<Stored>(
     open: () => Promise<JobInput>,
@@ -114,11 +157,15 @@ export class ProcessPool {
     requestId: string,
   ): Promise<JobResult<Stored>> {
     // The second attempt runs in a new process, so that one document crashes at most two processes, however many are idle.
+    let systemEnds = 0;
     for (let retry = false; ; retry = true) {
-      const worker = retry ? this.#start() : this.#acquire();
+      const worker = this.#acquire(retry);
       const isFirstJob = worker.jobsDone === 0;
       try {
-        return await this.#runOn(worker, await open(), services, signal);
+        const result = await this.#runOn(worker, await open(), services, signal);
+        // It may be the process that used up a resource, for example its file descriptors.
+        if (!result.ok && result.machineFault) void this.#retire(worker, 'worn');
+        return result;
       } catch (error) {
         if (!(error instanceof ProcessEndedError)) {
           worker.end('worn');
@@ -143,13 +190,14 @@ export class ProcessPool {
             `The document needs more than the ${this.#spec.memoryMiB} MiB of memory that one conversion may use. Split the document, or request fewer pages.`,
             { cause: error },
           );
+        // The kernel kills a process when memory runs out, for example because of another process.
+        if (endedBySystem(error.exit.startsWith('SIG') ? error.exit : null)) {
+          systemEnds += 1;
+          if (systemEnds >= MAX_SYSTEM_ENDS) throw endedBySystemError('the converter for this format', error);
+          continue;
+        }
         // The process had not received the document yet, so the document is not the cause.
-        if (error.reason === 'start')
-          throw new ParseError(
-            'SERVICE_UNAVAILABLE',
-            'Service Unavailable: the converter for this format did not start. Try again later. The server log contains the cause.',
-            { cause: error, retryAfterSeconds: 5 },
-          );
+        if (error.reason === 'start') throw notStarted(error);
         // A used process may have crashed because of an earlier job. A new process crashed because of this document.
         if (isFirstJob)
           throw new ParseError(

@@ -4,9 +4,10 @@ import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ErrorRecord } from '../../contract/errors.ts';
 import type { Job } from '../../contract/jobs.ts';
-import type { QueueName } from '../../contract/services.ts';
+import type { ProcessNeed, QueueName } from '../../contract/services.ts';
 import type { LoggedCause } from '../cause.ts';
 import type { EndReason } from '../metrics.ts';
+import { confine, type Layer } from './confinement.ts';
 import {
   type Frame,
   FrameWriter,
@@ -17,6 +18,7 @@ import {
   readFrames,
 } from './frames.ts';
 import { residentMiB } from './process-memory.ts';
+import { ResultParts } from './result-parts.ts';
 
 const CHILD_ENTRY = fileURLToPath(new URL('./child.ts', import.meta.url));
 const MEMORY_CHECK_MS = 250;
@@ -31,6 +33,11 @@ export interface ProcessSpec {
   /** MiB of resident memory. The process is killed when it and its child processes use more. */
   memoryMiB: number;
   env: NodeJS.ProcessEnv;
+  /** Variables that /proc must not show, so the process receives them over its socket. */
+  secrets?: Readonly<Record<string, string>>;
+  needs: readonly ProcessNeed[];
+  /** Layers of the confinement to leave out, for tests. */
+  without?: readonly Layer[];
 }
 
 /** The process ended before it sent a result. */
@@ -55,7 +62,8 @@ export interface JobInput {
 
 export type JobResult<Stored> =
   | { ok: true; reply: unknown; payload: Stored }
-  | { ok: false; error: ErrorRecord; unexpected?: LoggedCause };
+  /** `machineFault`: the machine is the cause, so other jobs may fail too. */
+  | { ok: false; error: ErrorRecord; unexpected?: LoggedCause; machineFault?: true };
 
 export interface JobServices<Stored> {
   /** Stores the bytes of the result as a stream. */
@@ -77,10 +85,12 @@ export class IsolatedProcess {
   readonly #out: FrameWriter<ParentMessage>;
   readonly #memoryMiB: number;
   readonly #exited: Promise<string>;
+  readonly #released: Promise<void>;
   #ready: Promise<void>;
   #endReason: EndReason | undefined;
   #stderr = '';
   #onResult: ((frame: Frame<ProcessMessage>) => Promise<void>) | undefined;
+  #onPart: ((body: AsyncIterable<Uint8Array>) => Promise<void>) | undefined;
   #onCall: JobServices<unknown>['call'] | undefined;
   #onProgress: JobServices<unknown>['progress'];
   #failJob: ((error: ProcessEndedError) => void) | undefined;
@@ -92,9 +102,12 @@ export class IsolatedProcess {
   constructor(spec: ProcessSpec) {
     this.#memoryMiB = spec.memoryMiB;
     const heapMiB = Math.floor(spec.memoryMiB * 0.75);
+    const confinement = confine(spec);
+    const [program, ...args] = confinement.command;
     this.#child = spawn(
-      process.execPath,
+      program,
       [
+        ...args,
         `--max-old-space-size=${heapMiB}`,
         `--max-semi-space-size=${SEMI_SPACE_MIB}`,
         '--disable-warning=ExperimentalWarning',
@@ -105,21 +118,31 @@ export class IsolatedProcess {
         stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
         // Its own process group, so that one signal also ends its child processes.
         detached: true,
-        env: spec.env,
+        env: confinement.env,
       },
     );
-    const socket = this.#child.stdio[3] as Duplex;
+    // Without free file descriptors, `spawn` makes no pipes, and reports the reason later as an event.
+    const pipes: ChildProcess['stdio'] | undefined = this.#child.stdio;
+    if (pipes === undefined) {
+      this.#child.once('error', () => undefined);
+      void confinement.release().catch(() => undefined);
+      throw new Error('the system has no file descriptors for another process');
+    }
+    const socket = pipes[3] as Duplex;
     socket.on('error', () => undefined);
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-STDERR_TAIL);
     });
     this.#out = new FrameWriter<ParentMessage>(socket);
+    // If it fails, the process has ended, and its exit tells the reason.
+    this.#out.send({ type: 'start', secrets: spec.secrets ?? {} }).catch(() => undefined);
     this.#exited = new Promise((resolve) => {
       this.#child.once('error', (error) =>
         resolve(`could not start: ${'code' in error ? String(error.code) : error.name}`),
       );
       this.#child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`));
     });
+    this.#released = this.#exited.then(() => confinement.release()).catch(() => undefined);
     let isReady: () => void = () => undefined;
     this.#ready = new Promise((resolve, reject) => {
       isReady = resolve;
@@ -167,6 +190,7 @@ export class IsolatedProcess {
           this.wasReady = true;
           isReady();
         } else if (report.type === 'result') await this.#onResult?.(frame);
+        else if (report.type === 'part') await this.#onPart?.(frame.body);
         else if (report.type === 'progress') this.#onProgress?.(report.progress);
         else {
           const { call, queue, job } = report;
@@ -195,22 +219,35 @@ export class IsolatedProcess {
   async run<Stored>(input: JobInput, services: JobServices<Stored>): Promise<JobResult<Stored>> {
     await this.#ready;
     const watch = setInterval(() => this.#checkMemory(), MEMORY_CHECK_MS);
+    /** Of a result that is a stream. */
+    let parts: ResultParts | undefined;
+    let storingParts: Promise<Stored> | undefined;
     try {
       return await new Promise<JobResult<Stored>>((resolve, reject) => {
         this.#failJob = reject;
         this.#onCall = services.call;
         this.#onProgress = services.progress;
+        const failStoring = (error: unknown): void => {
+          // The process exited while it sent the result. Its exit handler rejects with the reason.
+          if (error instanceof PeerClosedError) this.end('crash');
+          else reject(error as Error);
+        };
+        this.#onPart = (body) => {
+          if (!parts) {
+            parts = new ResultParts();
+            storingParts = services.store(parts);
+            storingParts.catch(failStoring);
+          }
+          return parts.add(body);
+        };
         this.#onResult = async (frame) => {
           const report = frame.header;
           if (report.type !== 'result') return;
           if (!report.ok) return resolve(report);
-          await services.store(frame.body).then(
+          parts?.end();
+          await (storingParts ?? services.store(frame.body)).then(
             (payload) => resolve({ ok: true, reply: report.reply, payload }),
-            (error: unknown) => {
-              // The process exited while it sent the result. Its exit handler rejects with the reason.
-              if (error instanceof PeerClosedError) this.end('crash');
-              else reject(error as Error);
-            },
+            failStoring,
           );
         };
         if (this.ended) return reject(new ProcessEndedError(this.#endReason ?? 'crash', 'before the job'));
@@ -235,6 +272,8 @@ export class IsolatedProcess {
       this.#onCall = undefined;
       this.#onProgress = undefined;
       this.#onResult = undefined;
+      this.#onPart = undefined;
+      parts?.end(new Error('the result is incomplete'));
       this.jobsDone += 1;
     }
   }
@@ -254,13 +293,14 @@ export class IsolatedProcess {
     this.#signal('SIGKILL');
   }
 
-  /** Lets the worker close its engines, then kills the process group. */
+  /** Lets the worker close its engines, then kills the process group and removes its files. */
   async retire(reason: EndReason, graceMs = 2_000): Promise<void> {
     this.#endReason ??= reason;
     this.#out.send({ type: 'exit' }).catch(() => undefined);
     const timer = setTimeout(() => this.#signal('SIGKILL'), graceMs);
     await this.#exited;
     clearTimeout(timer);
+    await this.#released;
   }
 
   #signal(signal: NodeJS.Signals): void {

@@ -6,6 +6,12 @@ import type { JobProgress } from '../../../contract/progress.ts';
 
 const leaked: Buffer[] = [];
 
+/** A result of 8 MiB or more in parts of 1 MiB. */
+function* parts(count: number, error?: Error): Generator<Uint8Array> {
+  for (let part = 0; part < count; part++) yield Buffer.alloc(1024 * 1024, part);
+  if (error) throw error;
+}
+
 export const handle: JobHandler = async (job, payload, context) => {
   // The request id selects what the job does.
   switch (job.requestId) {
@@ -13,6 +19,10 @@ export const handle: JobHandler = async (job, payload, context) => {
       return { reply: { pid: process.pid, size: payload.byteLength }, payload };
     case 'grow':
       return { reply: null, payload: Buffer.alloc(8 * 1024 * 1024, 7) };
+    case 'stream':
+      return { reply: { streamed: true }, payload: parts(8) };
+    case 'stream-refuse':
+      return { reply: null, payload: parts(8, new ParseError('DOCUMENT_TOO_COMPLEX', 'refused after 8 parts')) };
     case 'refuse':
       throw new ParseError('DOCUMENT_CORRUPT', 'refused by the test worker');
     case 'throw':
@@ -20,6 +30,12 @@ export const handle: JobHandler = async (job, payload, context) => {
     case 'crash':
       process.kill(process.pid, 'SIGSEGV');
       return await new Promise(() => undefined);
+    case 'killed-if-told': {
+      const { reply } = await context.call<{ killed?: boolean }>('ocr', job, payload);
+      if (!reply.killed) return { reply: { pid: process.pid } };
+      process.kill(process.pid, 'SIGKILL');
+      return await new Promise(() => undefined);
+    }
     case 'spin':
       for (;;);
     case 'heap': {
