@@ -1,7 +1,7 @@
 // Tests how environment variables are read, and which of them an isolated process receives.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QUEUE_NAMES, WORKER_SERVICES } from '../contract/services.ts';
+import { QUEUE_NAMES, WORKER_NAMES, WORKER_SERVICES } from '../contract/services.ts';
 import { ConfigError, conversionEnvironment, environmentSchema, readConfig } from './config.ts';
 
 test('readConfig returns the defaults for an empty environment', () => {
@@ -41,6 +41,20 @@ test('CORS_ORIGINS is a list of origins; it is empty only if the variable is', (
     assert.throws(() => originsOf(wrong), /CORS_ORIGINS: each must be an origin/, wrong);
 });
 
+test('TRUST_PROXY is a number of proxies or a list of address ranges', () => {
+  const trusted = (value?: string) => readConfig(value === undefined ? {} : { TRUST_PROXY: value }).trustProxy;
+  assert.equal(trusted(), 0);
+  assert.equal(trusted('2'), 2);
+  assert.deepEqual(trusted('loopback, 10.0.0.0/8,2001:db8::/32,192.0.2.1'), [
+    'loopback',
+    '10.0.0.0/8',
+    '2001:db8::/32',
+    '192.0.2.1',
+  ]);
+  for (const wrong of ['true', '-1', '100', '0.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', 'proxy.example', 'loopback,'])
+    assert.throws(() => trusted(wrong), /TRUST_PROXY: must be a number of proxies/, wrong);
+});
+
 test('readConfig removes the trailing slash of LLM_BASE_URL', () => {
   assert.deepEqual(readConfig({ LLM_BASE_URL: 'http://m/v1/', LLM_MODEL: 'small' }).llm, {
     baseUrl: 'http://m/v1',
@@ -52,22 +66,22 @@ test('readConfig removes the trailing slash of LLM_BASE_URL', () => {
 test('conversionEnvironment passes only the variables of the service', () => {
   const env = { PATH: '/bin', API_KEY: 'k', NATS_URL: 'nats://u:p@h', LLM_API_KEY: 'l', OCR_LANGUAGES: 'deu' };
   const cache = { NODE_COMPILE_CACHE: '/var/cache/node' };
-  assert.deepEqual(conversionEnvironment('csv', cache), cache);
-  assert.deepEqual(conversionEnvironment('pdf', env), { PATH: '/bin', OCR_LANGUAGES: 'deu' });
-  assert.deepEqual(conversionEnvironment('enrich', env), { PATH: '/bin', LLM_API_KEY: 'l' });
-  assert.deepEqual(conversionEnvironment('html', env), { PATH: '/bin' });
+  assert.deepEqual(conversionEnvironment('csv', cache), { env: cache, secrets: {} });
+  assert.deepEqual(conversionEnvironment('pdf', env), { env: { PATH: '/bin', OCR_LANGUAGES: 'deu' }, secrets: {} });
+  assert.deepEqual(conversionEnvironment('enrich', env), { env: { PATH: '/bin' }, secrets: { LLM_API_KEY: 'l' } });
+  assert.deepEqual(conversionEnvironment('html', env), { env: { PATH: '/bin' }, secrets: {} });
 });
 
-for (const queue of QUEUE_NAMES)
-  test(`WORKER_SERVICES passes only declared environment variables to ${queue}`, () => {
+for (const service of WORKER_NAMES)
+  test(`WORKER_SERVICES passes only declared environment variables to ${service}`, () => {
     const declared = Object.keys(environmentSchema.shape);
     assert.deepEqual(
-      WORKER_SERVICES[queue].variables.filter((name) => !declared.includes(name)),
+      WORKER_SERVICES[service].variables.filter((name) => !declared.includes(name)),
       [],
     );
   });
 
-test('readConfig reads the concurrency of each service and multiplies the default by the number of CPU cores', () => {
+test('readConfig reads the concurrency of each queue and multiplies the default by the number of CPU cores', () => {
   const defaults = readConfig({}).concurrency;
   assert.equal(defaults.enrich, 4 * defaults.html);
   assert.deepEqual(Object.keys(defaults), QUEUE_NAMES);

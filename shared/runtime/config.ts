@@ -1,8 +1,13 @@
 // Declares and validates every environment variable of the product; docs/configuration.md is generated from it.
+
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { byQueue, QUEUE_NAMES, type QueueName, WORKER_SERVICES } from '../contract/services.ts';
+import { byQueue, QUEUE_NAMES, QUEUES, type QueueName, WORKER_SERVICES } from '../contract/services.ts';
+import { ConfigError, FILE_VARIABLES, isSecretVariable } from './secrets.ts';
+
+export { ConfigError };
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const count = z.coerce.number().int().min(1).max(256);
@@ -11,6 +16,18 @@ const url = z.url({ protocol: /^https?$/ });
 /** Whether a browser would send this value as `Origin`: without a path, in lower case, without the default port. */
 const isOrigin = (text: string): boolean =>
   text === '*' || (!text.includes('*') && URL.canParse(text) && new URL(text).origin === text);
+
+/** Names of address ranges that express knows: 127.0.0.0/8 and ::1, 169.254.0.0/16 and fe80::/10, the private ranges. */
+const ADDRESS_RANGES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** Whether this is an IP address, a range in CIDR notation, or the name of a range. */
+function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0) return ADDRESS_RANGES.includes(text);
+  if (bits === undefined) return true;
+  return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128);
+}
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -29,11 +46,22 @@ const concurrencyVariable = (queue: QueueName) => `${queue.toUpperCase()}_CONCUR
 
 const concurrencyVariables = Object.fromEntries(
   QUEUE_NAMES.map((queue) => {
-    const { jobsPerCore } = WORKER_SERVICES[queue];
-    const description = `Jobs that one ${queue} worker runs at once (default: ${jobsPerCore} for each CPU core).`;
+    const { jobsPerCore, service } = QUEUES[queue];
+    const which = queue === service ? 'Jobs' : `Jobs of the queue \`${queue}\``;
+    const description = `${which} that one ${service} worker runs at once (default: ${jobsPerCore} for each CPU core).`;
     return [concurrencyVariable(queue), count.optional().meta({ description })];
   }),
 ) as Record<ConcurrencyVariable, z.ZodOptional<typeof count>>;
+
+const fileVariables = Object.fromEntries(
+  FILE_VARIABLES.map((name) => [
+    `${name}_FILE`,
+    z
+      .string()
+      .optional()
+      .meta({ description: `File with the value of ${name}, for example a mounted Secret.` }),
+  ]),
+) as Record<`${(typeof FILE_VARIABLES)[number]}_FILE`, z.ZodOptional<z.ZodString>>;
 
 /** Each variable with its type, its default and, in `meta`, its description for the documentation. */
 export const environmentSchema = z.object({
@@ -81,10 +109,44 @@ export const environmentSchema = z.object({
   KUBECONFIG: z.string().optional().meta({
     description: 'Kubeconfig file to read the Secrets with, outside of a cluster (default: ~/.kube/config).',
   }),
+  AUDIT: z.enum(['keys', 'all']).default('keys').meta({
+    description:
+      'Which requests write audit events (docs/audit.md). `keys`: requests whose key has the permission `audit`. `all`: every request, also those that are refused with 401.',
+  }),
+  TRUST_PROXY: z
+    .string()
+    .default('0')
+    .transform((text) => (/^\d{1,2}$/.test(text) ? Number(text) : text.split(',').map((range) => range.trim())))
+    .refine(
+      (trusted) => typeof trusted === 'number' || trusted.every(isAddressRange),
+      'must be a number of proxies, or IP addresses, CIDR ranges, `loopback`, `linklocal` and `uniquelocal`, separated by commas',
+    )
+    .meta({
+      description:
+        'Proxies in front of the gateway whose `X-Forwarded-For` header is believed for the client address in audit events: their number, or their addresses as CIDR ranges separated by commas (also `loopback`, `linklocal`, `uniquelocal`). 0: the address of the connection.',
+    }),
   NATS_URL: z.string().optional().meta({
     description:
       'URL of a NATS server with JetStream, for `npm run service`. `npm start` uses the in-memory bus instead.',
   }),
+  NATS_TLS_CA: z.string().optional().meta({
+    description:
+      'File with the certificate authorities (PEM) that sign the certificate of the NATS server. Each NATS_TLS_ variable turns TLS on: the process does not connect without it. Default: the authorities of Node, and TLS only if the server requires it.',
+  }),
+  NATS_TLS_CERT: z.string().optional().meta({
+    description:
+      'File with the client certificate (PEM) for NATS, if the server checks one. The NATS_TLS_ files are read at each connect, so a renewed certificate needs no restart.',
+  }),
+  NATS_TLS_KEY: z.string().optional().meta({ description: 'File with the key of NATS_TLS_CERT (PEM).' }),
+  NATS_REPLICAS: z.coerce
+    .number()
+    .int()
+    .refine((replicas) => [1, 3, 5].includes(replicas), 'must be 1, 3 or 5')
+    .default(1)
+    .meta({
+      description:
+        'Copies of each stream on the servers of a NATS cluster: 1, 3 or 5, at most the number of servers. The gateway creates the streams, and changes them when this value changes.',
+    }),
   LLM_BASE_URL: url
     .optional()
     .meta({ description: 'Base URL of an OpenAI-compatible API for `summary` and `json`, without /chat/completions.' }),
@@ -108,6 +170,7 @@ export const environmentSchema = z.object({
     .optional()
     .meta({ description: 'The `program` folder of LibreOffice (default: the folders that Linux distributions use).' }),
   ...concurrencyVariables,
+  ...fileVariables,
   DRAIN_TIMEOUT_MS: z.coerce
     .number()
     .int()
@@ -202,17 +265,18 @@ export interface Config {
   keys: KeysConfig;
   keysFile: string;
   apiKey: string | undefined;
+  audit: 'keys' | 'all';
+  /** Number of proxies, or their addresses and ranges. */
+  trustProxy: number | string[];
   natsUrl: string | undefined;
+  /** Files with certificates for NATS; undefined if TLS is not required. */
+  natsTls: { ca?: string; cert?: string; key?: string } | undefined;
+  natsReplicas: number;
   llm: ModelConfig | undefined;
   concurrency: Record<QueueName, number>;
   drainTimeoutMs: number;
   drainLingerMs: number;
   tracing: TracingConfig | undefined;
-}
-
-/** The configuration is invalid. The message names the variables and is meant for the operator. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
 }
 
 /** Variables whose empty value differs from the default. */
@@ -239,6 +303,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     throw new ConfigError(
       'configuration: API_KEY creates a key in KEYS_FILE, which KEYS_SOURCE=kubernetes does not read. Unset one of them.',
     );
+  if ((read.NATS_TLS_CERT === undefined) !== (read.NATS_TLS_KEY === undefined))
+    throw new ConfigError('configuration: set NATS_TLS_CERT and NATS_TLS_KEY together, or neither.');
   const cores = availableParallelism();
   return {
     host: read.HOST,
@@ -255,16 +321,26 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     keysFile: resolve(read.KEYS_FILE),
     apiKey: read.API_KEY,
+    audit: read.AUDIT,
+    trustProxy: read.TRUST_PROXY,
     natsUrl: read.NATS_URL,
+    natsTls: readNatsTls(read),
+    natsReplicas: read.NATS_REPLICAS,
     llm:
       read.LLM_BASE_URL && read.LLM_MODEL
         ? { baseUrl: read.LLM_BASE_URL.replace(/\/+$/, ''), apiKey: read.LLM_API_KEY, model: read.LLM_MODEL }
         : undefined,
-    concurrency: byQueue((queue) => read[concurrencyVariable(queue)] ?? cores * WORKER_SERVICES[queue].jobsPerCore),
+    concurrency: byQueue((queue) => read[concurrencyVariable(queue)] ?? cores * QUEUES[queue].jobsPerCore),
     drainTimeoutMs: read.DRAIN_TIMEOUT_MS,
     drainLingerMs: read.DRAIN_LINGER_MS,
     tracing: readTracing(read),
   };
+}
+
+function readNatsTls(read: z.infer<typeof environmentSchema>): Config['natsTls'] {
+  const files = Object.entries({ ca: read.NATS_TLS_CA, cert: read.NATS_TLS_CERT, key: read.NATS_TLS_KEY });
+  const given = files.flatMap(([name, path]) => (path === undefined ? [] : [[name, resolve(path)]]));
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
 /** Tracing is opt-in: it needs an endpoint or an exporter. */
@@ -295,8 +371,18 @@ const SYSTEM_VARIABLES = [
   'XDG_CACHE_HOME',
 ];
 
-/** The environment of an isolated process. It parses hostile input, so it receives only the credentials that its service needs. */
-export function conversionEnvironment(queue: QueueName, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const names = [...SYSTEM_VARIABLES, ...WORKER_SERVICES[queue].variables];
-  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+/**
+ * What an isolated process receives. It parses hostile input, so it receives only the credentials that its service needs.
+ * @returns `env`: its environment, which its user can read in /proc; `secrets`: variables to send over its socket
+ */
+export function conversionEnvironment(
+  queue: QueueName,
+  env: NodeJS.ProcessEnv = process.env,
+): { env: NodeJS.ProcessEnv; secrets: Record<string, string> } {
+  const names = [...SYSTEM_VARIABLES, ...WORKER_SERVICES[QUEUES[queue].service].variables];
+  const set = names.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
+  return {
+    env: Object.fromEntries(set.filter(([name]) => !isSecretVariable(name))),
+    secrets: Object.fromEntries(set.filter(([name]) => isSecretVariable(name))),
+  };
 }

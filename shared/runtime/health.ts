@@ -1,5 +1,6 @@
 // Serves the health checks and metrics of a worker service on its operations port.
 import { createServer, type Server } from 'node:http';
+import { listen, OPS_VARIABLES } from './listen.ts';
 import { collectProcessMetrics } from './metrics.ts';
 import { scrape } from './sampled-metrics.ts';
 
@@ -9,7 +10,7 @@ export interface Readiness {
   reason?: string;
 }
 
-/** Serves /livez, /readyz and /metrics. @param port 0 picks a free port */
+/** Serves /livez, /readyz and /metrics. @param port 0 picks a free port @throws ConfigError as `listen` does */
 export async function startOpsServer(options: {
   host: string;
   port: number;
@@ -31,13 +32,9 @@ export async function startOpsServer(options: {
       void scrape().then(({ contentType, text }) => response.writeHead(200, { 'content-type': contentType }).end(text));
     else json(404, { success: false, error: 'Not Found', code: 'NOT_FOUND' });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
-  const address = server.address();
+  const port = await listen(server, { host: options.host, port: options.port, variables: OPS_VARIABLES });
   return {
-    port: typeof address === 'object' && address ? address.port : options.port,
+    port,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

@@ -91,6 +91,21 @@ describe('a job loop', () => {
     await other.drain();
   });
 
+  test('sends a job to another service in the name of the team of its request', async () => {
+    const teams: unknown[] = [];
+    const other = await transport.bus.serve('ocr', {
+      concurrency: 1,
+      async handler({ team }) {
+        teams.push(team);
+        return { header: { outcome: { ok: true, reply: {} } }, body: new Uint8Array(0) };
+      },
+    });
+    for (const team of ['blue', undefined])
+      await dispatch(transport, 'html', job('progress'), { inline: new Uint8Array(0) }, { ...dueIn(), team });
+    assert.deepEqual(teams, ['blue', undefined]);
+    await other.drain();
+  });
+
   test("rejects with the worker's error code and message", async () => {
     await assert.rejects(
       dispatch(transport, 'html', job('refuse'), { inline: new Uint8Array(0) }, dueIn()),

@@ -1,13 +1,18 @@
 // Serves the jobs of one queue: receives only as many as it can run, runs each in an isolated process, answers, and then acknowledges.
-import type { Consumer, Delivery, JobAnswer, Transport } from '../bus/bus.ts';
+import type { Delivery, JobAnswer, Transport } from '../bus/bus.ts';
 import { CancelledError } from '../bus/bus.ts';
 import { type ErrorRecord, ParseError } from '../contract/errors.ts';
 import type { Job } from '../contract/jobs.ts';
-import { type QueueName, WORKER_SERVICES } from '../contract/services.ts';
+import { TRANSPORT_LIMITS } from '../contract/limits.ts';
+import { machineFaultError } from '../contract/machine-fault.ts';
+import { QUEUES, type QueueName } from '../contract/services.ts';
+import { toCallerError } from './bus-errors.ts';
 import { describeCause, type LoggedCause } from './cause.ts';
 import { conversionEnvironment } from './config.ts';
-import { type AnswerHeader, dispatch, type JobHeader, toCallerError } from './dispatch.ts';
+import { type AnswerHeader, dispatch, type JobHeader } from './dispatch.ts';
 import { ProcessPool } from './isolation/pool.ts';
+import type { JobResult } from './isolation/process.ts';
+import { SpareProcess } from './isolation/spare-process.ts';
 import { JobMetrics } from './job-metrics.ts';
 import type { Logger } from './log.ts';
 import { formatLabel, initQueueMetrics } from './metrics.ts';
@@ -21,6 +26,7 @@ import {
   storeBytes,
   storePayload,
 } from './payload.ts';
+import { QueueService } from './queue-service.ts';
 import { sampleConnection } from './sampled-metrics.ts';
 import type { Span, SpanAttributes } from './traces/span.ts';
 import { startSpan } from './traces.ts';
@@ -28,7 +34,7 @@ import { startSpan } from './traces.ts';
 interface JobLoopOptions {
   transport: Transport;
   queue: QueueName;
-  /** The service's worker.ts. */
+  /** The module of the service for this queue. */
   module: URL;
   concurrency: number;
   log: Logger;
@@ -37,21 +43,34 @@ interface JobLoopOptions {
 }
 
 export interface JobLoop {
+  /** Why the worker cannot work now and what the operator can do; undefined if it can. */
+  problem(): string | undefined;
   /** Accepts no new job, finishes the running ones, then ends the isolated processes. */
   drain(): Promise<void>;
 }
 
-type LoopContext = Pick<JobLoopOptions, 'transport' | 'queue' | 'log'> & { pool: ProcessPool };
+type LoopContext = Pick<JobLoopOptions, 'transport' | 'queue' | 'log'> & { pool: ProcessPool; service: QueueService };
+
+/** The job goes back to the queue, because this worker cannot work and another one may. */
+class JobReturnedError extends Error {
+  override readonly name = 'JobReturnedError';
+}
 
 /** Serves one queue until drained. */
 export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
   const { transport, queue, log, concurrency } = options;
   const pool = new ProcessPool(
-    { queue, module: options.module, memoryMiB: WORKER_SERVICES[queue].memoryMiB, env: conversionEnvironment(queue) },
+    {
+      queue,
+      module: options.module,
+      memoryMiB: QUEUES[queue].memoryMiB,
+      needs: QUEUES[queue].needs,
+      ...conversionEnvironment(queue),
+    },
     log,
   );
   if (options.warm) await pool.warm();
-  const loop: LoopContext = { transport, queue, log, pool };
+  const spare = new SpareProcess(pool, concurrency);
   const handler = (delivery: Delivery): Promise<JobAnswer> => {
     const { job, trace } = delivery.message.header as JobHeader;
     const span = startSpan(`process ${queue}`, {
@@ -59,25 +78,32 @@ export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
       from: trace ?? {},
       attributes: jobAttributes(queue, job, delivery.attempt),
     });
-    return span.run(() => runJob(loop, delivery, span));
+    spare.begin();
+    const loop: LoopContext = { transport, queue, log, pool, service };
+    return span.run(() => runJob(loop, delivery, span)).finally(() => spare.end());
   };
   initQueueMetrics(queue, concurrency);
-  const stopSampling = sampleConnection(transport.bus);
-  const consumer: Consumer = await transport.bus.serve(queue, { concurrency, handler });
+  const stopSampling = sampleConnection(transport);
+  const service = new QueueService(transport.bus, queue, { concurrency, handler }, log);
+  await service.start();
+  // No process could be started. The worker must not look ready until the first job fails.
+  if (options.warm && pool.size === 0) await service.condition.examine();
   log.debug({ queue, concurrency }, 'serving');
   return {
+    problem: () => service.condition.problem,
     async drain() {
-      await consumer.drain();
+      await service.drain();
+      spare.stop();
       await pool.close();
       stopSampling();
     },
   };
 }
 
-/** Runs one job in an isolated process. Never throws: a failure becomes an answer with an error. */
+/** Runs one job in an isolated process. A failure becomes an answer with an error. @throws JobReturnedError */
 async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promise<JobAnswer> {
-  const { transport, queue, log, pool } = loop;
-  const { job, ref } = delivery.message.header as JobHeader;
+  const { transport, queue, log, pool, service } = loop;
+  const { job, ref, resultReader } = delivery.message.header as JobHeader;
   const { volatile, deadline } = delivery;
   const source: JobPayload = ref ? { ref } : { inline: delivery.message.body };
   const metrics = new JobMetrics(queue, delivery);
@@ -91,7 +117,8 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
     return toAnswer({ outcome: { ok: false, error } });
   };
   try {
-    const result = await pool.run(
+    if (service.condition.fault !== undefined) return refuse(service, delivery, fail);
+    const running = pool.run(
       async () => ({
         job,
         deadline,
@@ -101,14 +128,22 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
       }),
       {
         store: (body) => {
-          const storing = storePayload(transport.payloads, body, { volatile });
+          const storing = storePayload(transport.payloads, body, {
+            volatile,
+            until: deadline,
+            ...(resultReader === undefined ? {} : { reader: resultReader }),
+          });
           stored.push(storing);
           return storing;
         },
         // The call arrives on the process's socket, outside of this span's context.
         call: (other, otherJob, bytes, started) =>
           span.run(() => {
-            const storing = storeBytes(transport.payloads, bytes, { volatile, until: deadline });
+            const storing = storeBytes(transport.payloads, bytes, {
+              volatile,
+              until: deadline,
+              reader: QUEUES[other].service,
+            });
             return callOther(loop, delivery, other, otherJob, storing, started);
           }),
         progress: delivery.progress,
@@ -116,12 +151,21 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
       delivery.signal,
       job.requestId,
     );
+    const result = await running.catch(machineFailure);
+    if (!result.ok && result.machineFault) {
+      await service.condition.examine();
+      if (service.condition.fault !== undefined) return refuse(service, delivery, fail);
+    }
     if (!result.ok) return fail(result.error, result.unexpected);
     if (delivery.signal.aborted) throw new CancelledError('the requester no longer waits for the answer');
     answered = result.payload;
     metrics.recordReply(job, result.reply);
     return toAnswer({ outcome: { ok: true, reply: result.reply } }, result.payload);
   } catch (error) {
+    if (error instanceof JobReturnedError) {
+      metrics.recordFailure('SERVICE_UNAVAILABLE');
+      throw error;
+    }
     return fail(failure(error, queue), describeCause(error));
   } finally {
     // Delete every result that is not sent, also one whose process ended while it was being stored.
@@ -133,6 +177,25 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
     metrics.recordEnd(job);
     span.end(metrics.outcome === 'OK' ? undefined : metrics.outcome);
   }
+}
+
+/** The result of a job whose process could not be started, or whose result could not be stored, because of the machine. @throws any other error */
+function machineFailure(cause: unknown): Extract<JobResult<JobPayload>, { ok: false }> {
+  const error = machineFaultError(cause);
+  if (!error) throw cause;
+  return { ok: false, error: error.toRecord(), unexpected: describeCause(cause), machineFault: true };
+}
+
+/** What a worker does with a job while it cannot work: it returns it to other workers, or answers with the reason. @throws JobReturnedError */
+function refuse(
+  { condition, hasOthers }: QueueService,
+  { attempt }: Delivery,
+  fail: (error: ErrorRecord, cause: undefined) => JobAnswer,
+): JobAnswer {
+  // After its last attempt the document would be blamed.
+  if (hasOthers && attempt < TRANSPORT_LIMITS.maxDeliveries) throw new JobReturnedError('this worker cannot work');
+  const fault = Object.assign(new Error('this worker cannot work'), { code: condition.fault });
+  return fail((machineFaultError(fault) ?? new ParseError('SERVICE_UNAVAILABLE')).toRecord(), undefined);
 }
 
 function toAnswer(header: AnswerHeader, payload: JobPayload = EMPTY_PAYLOAD): JobAnswer {
@@ -157,8 +220,10 @@ function jobAttributes(queue: QueueName, job: Job, attempt: number): SpanAttribu
 /** The error that the requester gets. An unavailable bus must not look like a fault of the product or of the file. */
 function failure(error: unknown, queue: QueueName): ErrorRecord {
   const known = toCallerError(error, queue);
+  const machineError = machineFaultError(known);
   if (known instanceof ParseError) return known.toRecord();
   if (known instanceof CancelledError) return new ParseError('REQUEST_TIMEOUT').toRecord();
+  if (machineError) return machineError.toRecord();
   return new ParseError('UNKNOWN_ERROR').toRecord();
 }
 
@@ -174,12 +239,12 @@ async function callOther(
   storing: Promise<JobPayload>,
   onStarted: () => void,
 ): Promise<{ ok: true; reply: unknown; payload: Uint8Array } | { ok: false; error: ErrorRecord }> {
-  const { volatile, deadline, signal } = delivery;
+  const { team, volatile, deadline, signal } = delivery;
   let sent: JobPayload | undefined;
   let received: JobPayload | undefined;
   try {
     sent = await storing;
-    const result = await dispatch(transport, queue, job, sent, { deadline, signal, volatile, onStarted });
+    const result = await dispatch(transport, queue, job, sent, { deadline, team, signal, volatile, onStarted });
     received = result.payload;
     return {
       ok: true,

@@ -24,6 +24,7 @@ export class JobMetrics {
   readonly #startedAt = performance.now();
   #outcome = 'OK';
   #emptyPage = false;
+  #redirected = false;
 
   constructor(queue: QueueName, delivery: Delivery) {
     this.#queue = queue;
@@ -39,6 +40,7 @@ export class JobMetrics {
 
   /** Records a reply. The reply comes from an isolated process that may be compromised, so every field is checked. */
   recordReply(job: Job, reply: unknown): void {
+    if (job.kind === 'convert') this.#redirected = typeof reply === 'object' && reply !== null && 'queue' in reply;
     if (job.kind === 'ocr') this.#emptyPage = (reply as Partial<OcrPage> | undefined)?.lines?.length === 0;
     if (job.kind !== 'redact') return;
     const counts = (reply as Partial<RecordReport> | undefined)?.metadata?.piiRedactions;
@@ -63,6 +65,8 @@ export class JobMetrics {
     if (this.#delivery.signal.aborted)
       cancelledJobs.inc({ queue, reason: Date.now() >= this.#delivery.deadline ? 'deadline' : 'cancelled' });
     if (job.kind === 'convert') {
+      // The other queue converts the document, and counts it.
+      if (this.#redirected) return;
       const format = formatLabel(job.extension);
       conversions.inc({ format, outcome });
       conversionDuration.observe({ format }, seconds);

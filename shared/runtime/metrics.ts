@@ -1,5 +1,6 @@
 // Declares every Prometheus metric of the product, with all values that its labels may have, so that no request can create new time series.
 import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERROR_CODES } from '../contract/errors.ts';
 import { FORMATS } from '../contract/formats.ts';
@@ -36,6 +37,9 @@ export type RouteLabel = (typeof ROUTES)[number];
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'] as const;
 const CODES = ['OK', 'CANCELLED', ...codes] as const;
+/** States of an API key. `active` keys do not expire within 14 days. */
+const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
+export type KeyState = (typeof KEY_STATES)[number];
 const REFUSALS = ['credits', 'rate', 'concurrency', 'upload_size', 'document'] as const;
 /**
  * Why an isolated process ended. `start`: it never became ready. `idle`: it had no job for 5 minutes. `worn`: it was replaced after 1,000 jobs,
@@ -111,6 +115,11 @@ export const limitRefusals = counter(
   'Parse requests that exceeded a limit of the key (credits, rate, concurrency), of the upload size or of the document content.',
   { reason: REFUSALS },
 );
+export const apiKeys = gauge(
+  'parsemesh_api_keys',
+  'API keys by state. `expiring` keys are active and expire within 14 days. Reported by every gateway: use max, not sum.',
+  { state: KEY_STATES },
+);
 export const creditsCharged = counter(
   'parsemesh_credits_charged_total',
   'Credits charged for successful parse requests.',
@@ -139,6 +148,10 @@ export const queueWorkers = gauge(
 export const busConnected = gauge(
   'parsemesh_bus_connected',
   '1 if this process is connected to the message bus, otherwise 0.',
+);
+export const clockSkew = gauge(
+  'parsemesh_clock_skew_seconds',
+  'Seconds that the clock of this machine is ahead of the clock of the message bus (negative: behind). 0 on the in-memory bus.',
 );
 
 export const jobs = counter(
@@ -231,6 +244,10 @@ export const memoryLimit = gauge(
   'parsemesh_memory_limit_bytes',
   'Memory limit of the container, or the memory of the machine.',
 );
+const eventLoopDelay = histogram(
+  'parsemesh_event_loop_delay_seconds',
+  'The longest delay of the event loop in each second. While it is delayed, the process answers no request and sends no heartbeat.',
+);
 const buildInfo = gauge(
   'parsemesh_build_info',
   'Always 1. The labels contain the version of the product and of Node.js.',
@@ -250,7 +267,7 @@ export function initQueueMetrics(queue: QueueName, concurrency: number): void {
   if (queue === 'ocr') ocrPages.inc({ outcome: 'OK' }, 0);
   if (queue === 'pii') for (const entity of PII_ENTITIES) redactions.inc({ entity }, 0);
   for (const format of FORMATS)
-    if (format.service === queue) conversions.inc({ format: format.extension.slice(1), outcome: 'OK' }, 0);
+    if (format.queue === queue) conversions.inc({ format: format.extension.slice(1), outcome: 'OK' }, 0);
 }
 
 /** Sets the counters of a gateway to 0, because `rate()` in Prometheus needs a first value. */
@@ -269,6 +286,21 @@ export function productVersion(): string {
   return typeof version === 'string' ? version : '0.0.0';
 }
 
+/** Milliseconds between two looks at the event loop. */
+const DELAY_RESOLUTION_MS = 20;
+
+/** Observes the longest delay of each second, so that a percentile is a share of time. A delay of several seconds is one observation. */
+function measureEventLoopDelay(): void {
+  const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  delays.enable();
+  setInterval(() => {
+    if (delays.count === 0) return;
+    // Node measures from one look to the next.
+    eventLoopDelay.observe(Math.max(0, delays.max / 1e9 - DELAY_RESOLUTION_MS / 1_000));
+    delays.reset();
+  }, 1_000).unref();
+}
+
 let collecting = false;
 
 /** Adds the metrics of the process (memory, CPU, event loop) and the build. Only the first call has an effect. */
@@ -276,5 +308,6 @@ export function collectProcessMetrics(): void {
   if (collecting) return;
   collecting = true;
   collectDefaultMetrics({ register: registry });
+  measureEventLoopDelay();
   buildInfo.set({ version: productVersion(), node_version: process.versions.node }, 1);
 }

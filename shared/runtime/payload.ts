@@ -1,6 +1,6 @@
 // Moves the bytes of a job: small ones inside the job message, larger ones through the payload store.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BusUnavailableError, type PayloadRef, type PayloadStore } from '../bus/bus.ts';
+import { BusUnavailableError, type PayloadRef, type PayloadStore, type PutOptions } from '../bus/bus.ts';
 import { TRANSPORT_LIMITS } from '../contract/limits.ts';
 import { waitForCleanup } from './bounded-wait.ts';
 import { payloadStored } from './metrics.ts';
@@ -24,7 +24,7 @@ export function payloadSize(payload: JobPayload): number {
 export async function storePayload(
   store: PayloadStore,
   source: AsyncIterable<Uint8Array>,
-  options: { volatile: boolean },
+  options: PutOptions,
 ): Promise<JobPayload> {
   const iterator = source[Symbol.asyncIterator]();
   const buffered: Uint8Array[] = [];
@@ -50,11 +50,7 @@ export async function storePayload(
   return put(store, all(), options);
 }
 
-async function put(
-  store: PayloadStore,
-  source: AsyncIterable<Uint8Array>,
-  options: { volatile: boolean },
-): Promise<JobPayload> {
+async function put(store: PayloadStore, source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<JobPayload> {
   const ref = await store.put(source, options);
   payloadStored.inc(ref.size);
   return { ref };
@@ -67,7 +63,7 @@ async function put(
 export async function storeBytes(
   store: PayloadStore,
   bytes: Uint8Array,
-  { volatile, until = 0 }: { volatile: boolean; until?: number },
+  { until = 0, ...options }: PutOptions & { until?: number },
 ): Promise<JobPayload> {
   if (bytes.byteLength <= TRANSPORT_LIMITS.inlinePayloadBytes) return { inline: bytes };
   const chunks = async function* (): AsyncGenerator<Uint8Array> {
@@ -76,7 +72,7 @@ export async function storeBytes(
   };
   for (;;)
     try {
-      return await put(store, chunks(), { volatile });
+      return await put(store, chunks(), options);
     } catch (error) {
       if (!(error instanceof BusUnavailableError) || Date.now() + STORE_RETRY_MS >= until) throw error;
       await sleep(STORE_RETRY_MS);

@@ -1,10 +1,11 @@
 // Sets the gauges that are measured at each scrape: the bus connection, the depth of the queues, and the memory of process trees.
 import { totalmem } from 'node:os';
-import type { Bus } from '../bus/bus.ts';
+import type { Bus, Transport } from '../bus/bus.ts';
 import { withDeadline } from './bounded-wait.ts';
 import { residentMiB } from './isolation/process-memory.ts';
 import {
   busConnected,
+  clockSkew,
   isolatedMemory,
   isolatedMemoryLimit,
   isolatedProcesses,
@@ -37,7 +38,9 @@ interface QueueSource {
 }
 
 const processSources = new Set<ProcessSource>();
-const connections = new Set<Bus>();
+type Connection = Pick<Transport, 'bus' | 'state'>;
+
+const connections = new Set<Connection>();
 const queueSources = new Set<QueueSource>();
 
 async function readQueue(bus: Bus, queue: string): Promise<void> {
@@ -69,7 +72,8 @@ function readProcesses(): void {
 }
 
 async function sample(): Promise<void> {
-  if (connections.size > 0) busConnected.set([...connections].every((bus) => bus.connected()) ? 1 : 0);
+  if (connections.size > 0) busConnected.set([...connections].every(({ bus }) => bus.connected()) ? 1 : 0);
+  for (const { state } of connections) clockSkew.set((Date.now() - state.now()) / 1_000);
   readProcesses();
   await readQueues();
 }
@@ -94,8 +98,8 @@ function register<T>(sources: Set<T>, source: T): () => void {
   return () => void sources.delete(source);
 }
 
-/** Samples whether this process is connected to the bus. @returns a function that stops sampling */
-export const sampleConnection = (bus: Bus): (() => void) => register(connections, bus);
+/** Samples whether this process is connected to the bus, and how much its clock differs. @returns a function that stops sampling */
+export const sampleConnection = (transport: Connection): (() => void) => register(connections, transport);
 /** Samples the depth of these queues. @returns a function that stops sampling */
 export const sampleQueues = (bus: Bus, queues: readonly string[]): (() => void) =>
   register(queueSources, { bus, queues });
