@@ -4,6 +4,10 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import type { RecordFields } from '#shared/contract/response.ts';
+import { escapeText } from '#shared/document/escape-markdown.ts';
+import { streamedRecord } from '#shared/document/streamed-record.ts';
+import { createRandom } from '#test/fuzz/random.ts';
 import { convertCsv } from './convert.ts';
 import { detectDialect } from './dialect.ts';
 
@@ -25,8 +29,15 @@ const CONTEXT: JobContext = {
   call: () => Promise.reject(new Error('the csv service must not call other services')),
 };
 
-const convert = (content: string | Uint8Array, options = OPTIONS) =>
-  convertCsv({ bytes: Buffer.from(content as string), fileName: 'a.csv', extension: '.csv' }, options, CONTEXT);
+/** Converts a file and reads the record as the gateway sends it. */
+async function convert(content: string | Uint8Array, options: Partial<RenderOptions> = {}, extension = '.csv') {
+  const bytes = Buffer.from(content as string);
+  const all = { ...OPTIONS, ...options };
+  const { streamed, html, metadata } = await convertCsv({ bytes, fileName: 'a.csv', extension }, all, CONTEXT);
+  const chunks = streamed ? [...streamedRecord(streamed, all)] : [];
+  const fields = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}') as RecordFields;
+  return { ...fields, treeHtml: html, metadata, chunks };
+}
 
 const fixture = (name: string): Buffer => readFileSync(new URL(`../../fixtures/csv/${name}`, import.meta.url));
 
@@ -107,11 +118,17 @@ describe('dialects', () => {
       assert.equal(detectDialect(content).delimiter, delimiter));
 });
 
-test('writes HTML with the same cells only if HTML is requested', async () => {
-  assert.equal((await convert('a,b\n1,2')).html, '');
-  const { html, metadata } = await convert('a,b\n1,<2\n', { ...OPTIONS, fields: ['markdown', 'html'] });
-  assert.equal(html, '<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td>&lt;2</td></tr>\n</table>');
+test('writes each requested field of the record, and HTML for a tree only if tags are selected', async () => {
+  const fields: RenderOptions['fields'] = ['links', 'markdown', 'html', 'rawHtml', 'images'];
+  const { markdown, html, rawHtml, links, images, treeHtml, metadata } = await convert('a,b\n1,"<2"\n', { fields });
+  const table = '<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td>&lt;2</td></tr>\n</table>';
+  assert.equal(markdown, lines('| a | b |', '| --- | --- |', '| 1 | <2 |'));
+  assert.equal(html, table);
+  assert.equal(rawHtml, table);
+  assert.deepEqual([links, images], [[], []]);
+  assert.equal(treeHtml, '');
   assert.equal(metadata.contentType, 'text/csv');
+  assert.equal((await convert('a,b\n1,"<2"\n', { includeTags: ['th'] })).treeHtml, table);
 });
 
 test('writes a table of 5,000 columns, and throws DOCUMENT_TOO_COMPLEX above the column limit', async () => {
@@ -129,7 +146,76 @@ test('does not pad many short rows to the width of one long row', async () => {
 
 test('reads .tsv by its tabs, although commas and semicolons are more frequent', async () => {
   const bytes = Buffer.from('a,1;b\tc;d\n"x, y\nz"\t3,5\n');
-  const { markdown, metadata } = await convertCsv({ bytes, fileName: 'a.tsv', extension: '.tsv' }, OPTIONS, CONTEXT);
+  const { markdown, metadata } = await convert(bytes, {}, '.tsv');
   assert.equal(markdown, '| a,1;b | c;d |\n| --- | --- |\n| x, y<br>z | 3,5 |');
   assert.equal(metadata.contentType, 'text/tab-separated-values');
+});
+
+test('reads a declared delimiter outside of ASCII', async () =>
+  assert.equal((await convert('sep=§\r\na§b\r\n"1§"§é')).markdown, lines('| a | b |', '| --- | --- |', '| 1§ | é |')));
+
+/** Cells with each character that any of the writers treats differently, alone and next to others. */
+const PIECES = [
+  ...'abz09 \\`*_<>&~|[]()"\'#-+=.,:!/^\x00\x01\x1f\x7f\t\v\f\r\n',
+  ...'\u0085\u00a0\u1680\u2000\u200a\u200b\u2028\u2029\u202f\u205f\u3000\ufeff°é€かな漢字😀',
+  '  ',
+  '&amp;',
+  '~~',
+  '\r\n',
+  'word',
+];
+
+/** What a cell shows, without regard to time or memory. */
+const cellMarkdown = (text: string): string =>
+  text
+    .trim()
+    .split(/\r\n?|\n/)
+    .map((line) => escapeText(line.replace(/\s+/g, ' ').trim(), { lineStart: false, cell: true, link: false }))
+    .join('<br>');
+const cellHtml = (text: string): string =>
+  text
+    .trim()
+    .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, '')
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/\r\n?|\n/g, '<br>');
+
+test('writes each of 3,000 random cells as a writer does that makes a string of each', async () => {
+  const random = createRandom(4, 0);
+  const cells = Array.from({ length: 3_000 }, () =>
+    Array.from({ length: 1 + random.below(4) }, () => random.pick(PIECES)).join(''),
+  );
+  const content = cells.map((cell) => `x\t"${cell.replaceAll('"', '""')}"\tx\n`).join('');
+  const { markdown = '', html = '' } = await convert(content, { fields: ['markdown', 'html'] }, '.tsv');
+  const rows = (markdown ?? '').split('\n').filter((_, line) => line !== 1);
+  const htmlRows = (html ?? '').split('\n').slice(1, -1);
+  for (const [row, cell] of cells.entries()) {
+    assert.equal(rows[row], `| x | ${cellMarkdown(cell)} | x |`, JSON.stringify(cell));
+    const tag = row === 0 ? 'th' : 'td';
+    const content = ['x', cellHtml(cell), 'x'].map((text) => `<${tag}>${text}</${tag}>`).join('');
+    assert.equal(htmlRows[row], `<tr>${content}</tr>`, JSON.stringify(cell));
+  }
+});
+
+test('leaves out the blank cells at the end of rows, whichever whitespace they contain', async () => {
+  const { markdown } = await convert('a\tb\t \t\u3000\u2009\t\u00a0\n\u3000\t\ufeff\n1\t\u200b\n', {}, '.tsv');
+  assert.equal(markdown, lines('| a | b |', '| --- | --- |', '| 1 | \u200b |'));
+});
+
+test('yields a large table in chunks, and reads charsets other than UTF-8 as UTF-8', async () => {
+  const text = `name;town\n${'Åse;Tromsø\n'.repeat(120_000)}`;
+  const utf8 = await convert(text);
+  const largest = Math.max(...utf8.chunks.map((chunk) => chunk.length));
+  assert.ok(largest < 1 << 20, `a chunk has ${largest} bytes`);
+  assert.equal(
+    (utf8.markdown ?? '').length,
+    '| Åse | Tromsø |\n'.length * 120_000 + '| name | town |\n| --- | --- |'.length,
+  );
+  for (const bytes of [
+    Buffer.from(text, 'latin1'),
+    Buffer.from(`\ufeff${text}`, 'utf16le'),
+    Buffer.from(`\ufeff${text}`),
+  ])
+    assert.equal((await convert(bytes)).markdown, utf8.markdown);
 });

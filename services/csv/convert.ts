@@ -1,101 +1,103 @@
-// Converts a CSV file of any dialect and charset into a Markdown or HTML table, row by row.
-import { once } from 'node:events';
-import { CsvError, type Options, parse } from 'csv-parse';
-import { ParseError } from '#shared/contract/errors.ts';
+// Converts a CSV file of any dialect and charset into a Markdown or HTML table. The file is read twice, and neither its text nor the table is kept.
 import { formatByExtension } from '#shared/contract/formats.ts';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
 import type { ConvertedDocument, SourceFile } from '#shared/document/document.ts';
-import { decodeText } from '#shared/readers/charset.ts';
-import { type Dialect, detectDialect } from './dialect.ts';
-import { type TableKind, TableWriter } from './table.ts';
-
-/** UTF-16 code units that are passed to the parser at once. */
-const CHUNK_LENGTH = 1 << 20;
+import { joinPieces, type TextPieces } from '#shared/document/text-pieces.ts';
+import { decodeToUtf8 } from '#shared/readers/charset.ts';
+import { type Dialect, detectDialect, SAMPLE_LENGTH } from './dialect.ts';
+import { CsvReader, type FieldReceiver } from './reader.ts';
+import { type TableKind, TableSize, TableWriter } from './table.ts';
 
 /** The extension declares the delimiter, so text with more commas than tabs is still read by its tabs. */
 const TAB_SEPARATED: Dialect = { delimiter: '\t', escape: '"', skip: 0 };
+/** A table that can be read from its start as often as needed. */
+interface CsvSource {
+  chunks: () => Iterable<Buffer>;
+  dialect: Dialect;
+  quotes: boolean;
+}
 
 /**
- * Converts one CSV file. The Markdown is written without a tree. The HTML is written only if the options need it.
- * @throws ParseError DOCUMENT_TOO_COMPLEX above `csvCells`, `csvColumns` or `fieldLength`; DOCUMENT_CORRUPT
+ * Converts one CSV file. The HTML is written as a whole only if tags are selected in it.
+ * @throws ParseError DOCUMENT_TOO_COMPLEX above `csvCells` or `csvColumns`, and above `fieldLength` while the texts are read
  */
 export async function convertCsv(
   file: SourceFile,
   options: RenderOptions,
   _context: JobContext,
 ): Promise<ConvertedDocument> {
-  const { text } = decodeText(file.bytes, file.charset === undefined ? {} : { charset: file.charset });
-  const selectsTags = options.includeTags.length > 0 || options.excludeTags.length > 0;
-  const needsHtml = selectsTags || options.fields.some((field) => field === 'html' || field === 'rawHtml');
-  const { markdown = '', html = '' } = await writeTables(
-    text,
-    file.extension === '.tsv' ? TAB_SEPARATED : detectDialect(text),
-    needsHtml ? ['markdown', 'html'] : ['markdown'],
-  );
   const contentType = formatByExtension(file.extension)?.mimeTypes[0] ?? 'text/csv';
-  return { genre: 'document', html, markdown, metadata: { contentType }, warnings: [] };
-}
-
-/** Writes the rows as one table of each kind. If a quote is never closed, quotes are read as ordinary characters. */
-async function writeTables(
-  text: string,
-  dialect: Dialect,
-  kinds: TableKind[],
-): Promise<Partial<Record<TableKind, string>>> {
-  for (const quotes of [true, false]) {
-    const writers = kinds.map((kind) => [kind, new TableWriter(kind)] as const);
-    let limitError: unknown;
-    try {
-      await readRows(text, dialect, quotes, (fields) => {
-        try {
-          for (const [, writer] of writers) writer.add(fields);
-        } catch (cause) {
-          limitError ??= cause;
-          throw cause;
-        }
-      });
-      return Object.fromEntries(writers.map(([kind, writer]) => [kind, writer.finish()]));
-    } catch (cause) {
-      // The parser may wrap an error of the callback, so throw the original error.
-      if (limitError !== undefined) throw limitError;
-      if (!(cause instanceof CsvError) || !quotes)
-        throw new ParseError('DOCUMENT_CORRUPT', 'The file cannot be read as CSV', { cause });
-    }
-  }
-  throw new ParseError('DOCUMENT_CORRUPT');
-}
-
-/** Calls `onRow` for each row. @throws CsvError, or any error of `onRow` */
-async function readRows(
-  text: string,
-  dialect: Dialect,
-  quotes: boolean,
-  onRow: (fields: string[]) => void,
-): Promise<void> {
-  const options: Options = {
-    delimiter: dialect.delimiter,
-    quote: quotes ? '"' : null,
-    escape: dialect.escape,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-    on_record: (fields: string[]) => {
-      onRow(fields);
-      // Return nothing, because the parser would buffer a returned row in its output stream.
-      return undefined;
-    },
+  const { source, size } = measure(openSource(file));
+  const selectsTags = options.includeTags.length > 0 || options.excludeTags.length > 0;
+  const write = (kind: TableKind) => () => writeTable(source, size, kind);
+  return {
+    genre: 'document',
+    html: selectsTags ? joinPieces(writeTable(source, size, 'html')) : '',
+    ...(selectsTags ? {} : { streamed: { markdown: write('markdown'), html: write('html'), references: () => '' } }),
+    metadata: { contentType },
+    warnings: [],
   };
-  const parser = parse(options);
-  const failed = new Promise<never>((_, reject) => parser.once('error', reject));
-  const ended = once(parser, 'end');
-  // Both promises are awaited later. Until then, a rejection must not be reported as unhandled.
-  failed.catch(() => undefined);
-  ended.catch(() => undefined);
-  parser.resume();
-  for (let at = dialect.skip; at < text.length; at += CHUNK_LENGTH) {
-    if (parser.destroyed) break;
-    if (!parser.write(text.slice(at, at + CHUNK_LENGTH))) await Promise.race([once(parser, 'drain'), failed]);
+}
+
+function openSource(file: SourceFile): Omit<CsvSource, 'quotes'> {
+  const text = decodeToUtf8(file.bytes, file.charset === undefined ? {} : { charset: file.charset });
+  const sample = sampleOf(text());
+  const dialect = file.extension === '.tsv' ? TAB_SEPARATED : detectDialect(sample);
+  const skipped = Buffer.byteLength(sample.slice(0, dialect.skip));
+  const chunks = () => skip(text(), skipped);
+  return { chunks: dialect.delimiter <= '\x7f' ? chunks : () => completeCharacters(chunks()), dialect };
+}
+
+/** The start of a text. It is longer than what the detection of the dialect reads, if the text is. */
+function sampleOf(chunks: Iterable<Buffer>): string {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let sample = '';
+  for (const chunk of chunks) {
+    sample += decoder.decode(chunk, { stream: true });
+    if (sample.length > 2 * SAMPLE_LENGTH) break;
   }
-  if (!parser.destroyed) parser.end();
-  await Promise.race([ended, failed]);
+  return sample;
+}
+
+function* skip(chunks: Iterable<Buffer>, bytes: number): Generator<Buffer> {
+  let left = bytes;
+  for (const chunk of chunks) {
+    yield chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+  }
+}
+
+/** The same text in chunks that do not end inside a character, as the reader needs for a delimiter of several bytes. */
+function* completeCharacters(chunks: Iterable<Buffer>): Generator<Buffer> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  for (const chunk of chunks) yield Buffer.from(decoder.decode(chunk, { stream: true }));
+}
+
+/** The size of the table. If a quote is never closed, quotes are read as ordinary characters. */
+function measure(file: Omit<CsvSource, 'quotes'>): { source: CsvSource; size: TableSize } {
+  const source = { ...file, quotes: true };
+  const size = new TableSize();
+  if (readAll(source, size)) return { source, size };
+  const unquoted = { source: { ...file, quotes: false }, size: new TableSize() };
+  readAll(unquoted.source, unquoted.size);
+  return unquoted;
+}
+
+/** @returns false if a quote was not closed */
+function readAll({ chunks, dialect, quotes }: CsvSource, receiver: FieldReceiver): boolean {
+  const reader = new CsvReader(dialect, quotes, receiver);
+  for (const chunk of chunks()) reader.write(chunk);
+  return reader.end();
+}
+
+function* writeTable({ chunks, dialect, quotes }: CsvSource, size: TableSize, kind: TableKind): TextPieces {
+  const table = new TableWriter(kind, size);
+  const reader = new CsvReader(dialect, quotes, table);
+  for (const chunk of chunks()) {
+    reader.write(chunk);
+    yield table.take();
+  }
+  reader.end();
+  table.end();
+  yield table.take();
 }

@@ -10,7 +10,8 @@ export interface Dialect {
 
 /** In order of preference for equal scores. */
 const DELIMITERS = [',', ';', '\t', '|'] as const;
-const SAMPLE_LENGTH = 64 * 1024;
+/** UTF-16 code units that are read to detect the dialect. */
+export const SAMPLE_LENGTH = 64 * 1024;
 const SAMPLE_ROWS = 100;
 /** Score factor of the comma if it may be a decimal mark. */
 const NUMBER_COMMA_FACTOR = 0.5;

@@ -2,6 +2,7 @@
 import type { DocumentMetadata } from '../contract/jobs.ts';
 import type { BlockType, RecordFields } from '../contract/response.ts';
 import type { PictureCollection } from './pictures.ts';
+import type { TextPieces } from './text-pieces.ts';
 
 export interface PagedBlock {
   type: BlockType;
@@ -44,12 +45,23 @@ export interface ConvertedDocument {
   rawHtml?: string;
   /** Markdown that the converter wrote without a DOM (CSV: tables are too large for one). `html` is then read only on request. */
   markdown?: string;
+  /** Set instead of `html` and `markdown` if the texts may be too large for memory. It is not set if tags are selected. */
+  streamed?: StreamedTexts;
   /** PDF only. */
   pages?: PagedPage[];
   /** The pictures inside the document, to which `<img src>` of the HTML refers. Set only if they are requested. */
   pictures?: PictureCollection;
   metadata: DocumentMetadata;
   warnings: string[];
+}
+
+/** The texts of a document, written when they are read. Each call starts from the beginning. */
+export interface StreamedTexts {
+  markdown(): TextPieces;
+  /** Clean semantic HTML, which is the raw HTML too. */
+  html(): TextPieces;
+  /** The HTML of the links and images only. */
+  references(): string;
 }
 
 /** The input of a converter. */

@@ -14,6 +14,7 @@ import { renderPaged } from './paged.ts';
 import { PictureNames } from './pictures.ts';
 import { checkSelectors, noMatchWarning, selectAll, selectorEngine } from './selectors.ts';
 import { serialize } from './serialize.ts';
+import { streamedRecord } from './streamed-record.ts';
 import { type HtmlTree, parseHtml } from './tree.ts';
 
 /** Fields that are made from the cleaned tree. */
@@ -29,6 +30,10 @@ export function renderRecord(document: ConvertedDocument, options: RenderOptions
   checkSelectors(options.includeTags, 'includeTags');
   checkSelectors(options.excludeTags, 'excludeTags');
   if (document.pages !== undefined) return renderPaged(document, document.pages, options);
+  if (document.streamed) {
+    const fields = Buffer.concat([...streamedRecord(document.streamed, options)]).toString('utf8');
+    return { fields: JSON.parse(fields) as RecordFields, metadata: document.metadata, warnings: document.warnings };
+  }
   if (document.markdown !== undefined && options.includeTags.length === 0 && options.excludeTags.length === 0)
     return renderGiven(document, document.markdown, options);
   return renderTree(document, options);
