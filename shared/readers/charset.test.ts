@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import iconv from 'iconv-lite';
-import { decodeText } from './charset.ts';
+import { decodeText, decodeToUtf8 } from './charset.ts';
 
 const NORWEGIAN = 'Åse Ødegård bor i Tromsø og spiser blåbær på en lørdag. Været er fint – sier «hun».';
 const RUSSIAN = 'Съешь же ещё этих мягких французских булок, да выпей чаю. Широкая электрификация южных губерний.';
@@ -80,5 +80,40 @@ const cases: [
   ['an empty file', new Uint8Array(0), {}, '', 'utf-8'],
 ];
 
+const LARGE = `${NORWEGIAN}日本語😀`.repeat(2_000);
+const wrongUtf8 = Buffer.from(LARGE);
+wrongUtf8[100_000] = 0xff;
+cases.push(
+  ['a large text in UTF-8', Buffer.from(LARGE), {}, LARGE, 'utf-8'],
+  ['a large text in UTF-16', Buffer.from(`\ufeff${LARGE}`, 'utf16le'), {}, LARGE, 'utf-16le'],
+  [
+    'a large text in a charset of iconv-lite',
+    iconv.encode('é'.repeat(100_000), 'cp437'),
+    { charset: 'cp437' },
+    'é'.repeat(100_000),
+    'cp437',
+  ],
+  [
+    'UTF-8 with a wrong byte if UTF-8 is declared',
+    wrongUtf8,
+    { charset: 'utf-8' },
+    new TextDecoder().decode(wrongUtf8),
+    'utf-8',
+  ],
+  [
+    'UTF-8 with a wrong byte after a byte order mark',
+    Buffer.concat([Buffer.from('\ufeff'), wrongUtf8]),
+    {},
+    new TextDecoder().decode(wrongUtf8),
+    'utf-8',
+  ],
+);
+
+for (const [what, bytes, options, text] of cases)
+  test(`decodes in chunks: ${what}`, () => {
+    const chunks = decodeToUtf8(bytes, options);
+    for (const time of ['first', 'second']) assert.equal(Buffer.concat([...chunks()]).toString('utf8'), text, time);
+    for (const chunk of chunks()) assert.ok(chunk.length <= 256 * 1024);
+  });
 for (const [what, bytes, options, text, charset] of cases)
   test(`decodes ${what}`, () => assert.deepEqual(decodeText(bytes, options), { text, charset }));

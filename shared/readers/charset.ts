@@ -1,4 +1,5 @@
 // Decodes bytes to text for every format, so that all formats choose the charset by the same rules.
+import { isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 import { guessCharset } from './charset-guess.ts';
 
@@ -19,6 +20,9 @@ interface DecodedText {
 const PRESCAN_BYTES = 4096;
 /** Bytes that are used to guess an encoding. */
 const SAMPLE_BYTES = 64 * 1024;
+/** Bytes that are decoded at once where the text is not kept. */
+const CHUNK_BYTES = 64 * 1024;
+const UTF8_MARK_BYTES = 3;
 
 /** The name of the encoding with this label, or undefined if it cannot be decoded. */
 function canonicalCharset(label: string): string | undefined {
@@ -74,34 +78,94 @@ function declaredInMarkup(bytes: Uint8Array): string | undefined {
   return charset === undefined || charset.startsWith('utf-16') ? charset && 'utf-8' : charset;
 }
 
-/** The text if the bytes are valid UTF-8, else undefined. */
-function asUtf8(bytes: Uint8Array): string | undefined {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+/** The text in pieces. A character is never divided between two pieces. */
+function* decodePieces(bytes: Uint8Array, charset: string): Generator<string> {
+  const buffer = asBuffer(bytes);
+  const [decode, end] = decoderFor(charset);
+  for (let at = 0; at < buffer.length; at += CHUNK_BYTES) yield decode(buffer.subarray(at, at + CHUNK_BYTES));
+  yield end();
+}
+
+function decoderFor(charset: string): [decode: (bytes: Buffer) => string, end: () => string] {
   try {
-    return decoder.decode(bytes);
+    const decoder = new TextDecoder(charset);
+    return [(bytes) => decoder.decode(bytes, { stream: true }), () => decoder.decode()];
   } catch {
-    return undefined;
+    const decoder = iconv.getDecoder(charset);
+    return [(bytes) => decoder.write(bytes), () => decoder.end() ?? ''];
+  }
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Whether at most one of 200 characters is not valid UTF-8. */
+function isMostlyUtf8(bytes: Uint8Array): boolean {
+  let wrong = 0;
+  let length = 0;
+  for (const piece of decodePieces(bytes, 'utf-8')) {
+    length += piece.length;
+    wrong += piece.split('\uFFFD').length - 1;
+  }
+  return wrong * 200 < length;
+}
+
+/** Whether bytes are the start of a text in UTF-8, which may end inside a character. */
+function startsAsUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
   }
 }
 
 /**
- * Decodes text. The encoding is, in this order: a byte order mark, the declared charset, UTF-16 by its null bytes, a
- * declaration in the markup, UTF-8 if the bytes are valid, a guess. Never throws. Removes a byte order mark.
+ * The name of the encoding of a text, in lower case. It is, in this order: that of a byte order mark, the declared charset, UTF-16
+ * by its null bytes, a declaration in the markup, UTF-8 if the bytes are valid, a guess.
  */
-export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): DecodedText {
+function detectCharset(bytes: Uint8Array, options: DecodeOptions & { truncated?: boolean }): string {
   const mark = byteOrderMark(bytes);
-  if (mark) return { text: decodeAs(bytes, mark), charset: mark };
+  if (mark) return mark;
   const stated = options.charset === undefined ? undefined : canonicalCharset(options.charset);
   const declared = stated ?? utf16ByNulls(bytes) ?? (options.markup ? declaredInMarkup(bytes) : undefined);
-  if (declared !== undefined && declared !== 'utf-8') return { text: decodeAs(bytes, declared), charset: declared };
-  const utf8 = asUtf8(bytes);
-  if (utf8 !== undefined) return { text: utf8, charset: 'utf-8' };
+  if (declared !== undefined && declared !== 'utf-8') return declared;
   // A document that declares UTF-8 may have a few wrong bytes. With many, the declaration is wrong.
-  if (declared === 'utf-8') {
-    const text = decodeAs(bytes, 'utf-8');
-    const wrong = text.split('\uFFFD').length - 1;
-    if (wrong * 200 < text.length) return { text, charset: 'utf-8' };
-  }
-  const charset = guessCharset(bytes.subarray(0, SAMPLE_BYTES));
+  if ((options.truncated ? startsAsUtf8(bytes) : isUtf8(bytes)) || (declared === 'utf-8' && isMostlyUtf8(bytes)))
+    return 'utf-8';
+  return guessCharset(bytes.subarray(0, SAMPLE_BYTES));
+}
+
+/** Decodes text. Never throws. Removes a byte order mark. */
+export function decodeText(bytes: Uint8Array, options: DecodeOptions = {}): DecodedText {
+  const charset = detectCharset(bytes, options);
   return { text: decodeAs(bytes, charset), charset };
+}
+
+/**
+ * Text of any charset as UTF-8, for a reader that does not need all of it at once. Never throws. Removes a byte order mark.
+ * @returns a function that yields the text from its start each time it is called; a chunk may end inside a character
+ */
+export function decodeToUtf8(bytes: Uint8Array, options: DecodeOptions = {}): () => Iterable<Buffer> {
+  const charset = detectCharset(bytes, options);
+  if (charset !== 'utf-8' || !isUtf8(bytes))
+    return function* () {
+      for (const piece of decodePieces(bytes, charset)) yield Buffer.from(piece);
+    };
+  const text = asBuffer(byteOrderMark(bytes) ? bytes.subarray(UTF8_MARK_BYTES) : bytes);
+  return function* () {
+    for (let at = 0; at < text.length; at += CHUNK_BYTES) yield text.subarray(at, at + CHUNK_BYTES);
+  };
+}
+
+/** Decodes a stream of bytes, as `decodeText` does. The encoding is detected in the first chunk. */
+export async function* decodeStream(
+  chunks: AsyncIterable<Buffer>,
+  options: DecodeOptions = {},
+): AsyncGenerator<string> {
+  let decoder: ReturnType<typeof decoderFor> | undefined;
+  for await (const chunk of chunks) {
+    decoder ??= decoderFor(detectCharset(chunk, { ...options, truncated: true }));
+    yield decoder[0](chunk);
+  }
+  if (decoder) yield decoder[1]();
 }

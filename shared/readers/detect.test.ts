@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXTENSIONS, FORMATS } from '../contract/formats.ts';
+import { QUEUES } from '../contract/services.ts';
 import { detectFormat } from './detect.ts';
 
 const latin = (text: string) => Buffer.from(text, 'latin1');
@@ -54,9 +55,29 @@ for (const row of FORMATS)
       extension: row.extension,
       container: row.container,
       contentType: row.mimeTypes[0],
-      service: row.service,
+      service: QUEUES[row.queue].service,
+      queue: row.queue,
     });
   });
+
+const queues: [fileName: string, content: string, head: Buffer, queue: string][] = [
+  ['a.doc', 'RTF content', RTF, 'libreoffice'],
+  ['a.docx', 'RTF content', RTF, 'libreoffice'],
+  ['a.doc', 'an Office Open XML container', OOXML, 'office'],
+  ['a.doc', 'a ZIP container whose first entry does not tell its kind', zip('a.bin'), 'office'],
+  ['a.rtf', 'OpenDocument content', ODT, 'office'],
+  [
+    'a.xlsx',
+    'an Excel binary workbook',
+    latin(`${OOXML.toString('latin1')}${zip('xl/workbook.bin').toString('latin1')}`),
+    'libreoffice',
+  ],
+  // It may also be an encrypted package, which needs no LibreOffice. The office service looks into it.
+  ['a.docx', 'an OLE container', OLE, 'office'],
+];
+for (const [fileName, content, head, queue] of queues)
+  test(`puts ${fileName} with ${content} into the queue ${queue}`, () =>
+    assert.equal(detectFormat({ head, fileName }).queue, queue));
 
 const detections: [fileName: string, content: string, head: Buffer, extension: string, container: string][] = [
   ['a.docx', 'PDF content', PDF, '.pdf', 'pdf'],

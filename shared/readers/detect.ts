@@ -7,7 +7,7 @@ import {
   formatByExtension,
   formatByMimeType,
 } from '../contract/formats.ts';
-import type { ConverterName } from '../contract/services.ts';
+import { type ConverterQueue, QUEUES, type ServiceName } from '../contract/services.ts';
 import { byteOrderMark, decodeText, utf16ByNulls } from './charset.ts';
 
 interface DetectInput {
@@ -23,7 +23,10 @@ export interface DetectedFormat {
   container: Container;
   /** The MIME type of the format. */
   contentType: string;
-  service: ConverterName;
+  /** The service that converts the format. */
+  service: ServiceName;
+  /** The queue of this service. */
+  queue: ConverterQueue;
 }
 
 /** The type of the first bytes. `extension`: set if they identify one format and not only a container. */
@@ -118,6 +121,8 @@ function sniffZip(head: Uint8Array): SniffedContent {
     if (row) return { kind: 'zip', extension: row.extension, label: row.label };
   }
   if (/PK\x03\x04[\s\S]{26}(?:\[Content_Types\]\.xml|_rels\/|word\/|xl\/|ppt\/)/.test(text)) {
+    if (/PK\x03\x04[\s\S]{26}xl\/[\w/]{1,50}\.bin/.test(text))
+      return { kind: 'zip', extension: '.xlsb', label: rowOf('.xlsb').label };
     const folder = /PK\x03\x04[\s\S]{26}(word|xl|ppt)\//.exec(text)?.[1];
     const extension = folder === 'xl' ? '.xlsx' : folder === 'ppt' ? '.pptx' : '.docx';
     return { kind: 'zip', extension, label: 'an Office Open XML document' };
@@ -213,8 +218,16 @@ function unsupported(reason: string): string {
   return `Unsupported file type: ${reason}. Supported extensions: ${EXTENSIONS.join(', ')}`;
 }
 
+const serviceOf = (row: FormatRow): ServiceName => QUEUES[row.queue].service;
+
 function detected(row: FormatRow, container: Container = row.container): DetectedFormat {
-  return { extension: row.extension, container, contentType: row.mimeTypes[0], service: row.service };
+  return {
+    extension: row.extension,
+    container,
+    contentType: row.mimeTypes[0],
+    service: serviceOf(row),
+    queue: row.queue,
+  };
 }
 
 /** The format that the request declares: by the extension, or by the content type if there is none. */
@@ -243,18 +256,18 @@ export function detectFormat(input: DetectInput): DetectedFormat {
   switch (content.kind) {
     case 'zip':
       if (stated.container === 'zip') {
-        // Only a `mimetype` entry is proof. The office service distinguishes the Office Open XML formats.
+        // Only a `mimetype` entry or a part of an Excel binary workbook is proof. The office service distinguishes the Office Open XML formats.
         const row = content.extension === undefined ? stated : rowOf(content.extension);
-        const crosses = row.service !== stated.service || content.label === row.label;
+        const crosses = serviceOf(row) !== serviceOf(stated) || content.label === row.label;
         return crosses ? detected(row) : detected(stated);
       }
       if (content.extension !== undefined) return detected(rowOf(content.extension));
-      // The office service accepts any office container under any office extension.
-      if (stated.service === 'office') return detected(stated, 'zip');
+      // The office service accepts any office container under any office extension. LibreOffice is not needed for a package.
+      if (serviceOf(stated) === 'office') return detected(rowOf('.docx'));
       break;
     case 'ole':
       return detected(
-        stated.service === 'office' || stated.container === 'ole' ? stated : rowOf(content.extension ?? '.doc'),
+        serviceOf(stated) === 'office' || stated.container === 'ole' ? stated : rowOf(content.extension ?? '.doc'),
         'ole',
       );
     case 'image': {
@@ -266,12 +279,12 @@ export function detectFormat(input: DetectInput): DetectedFormat {
     case 'pdf':
       return detected(rowOf(content.extension ?? stated.extension));
     case 'markup':
-      if (stated.container === 'markup' && stated.service === 'html' && content.extension?.endsWith('html'))
+      if (stated.container === 'markup' && stated.queue === 'html' && content.extension?.endsWith('html'))
         return detected(stated);
       if (content.extension !== undefined) return detected(rowOf(content.extension), 'markup');
       break;
     case 'text':
-      if (stated.container === 'text' || (stated.container === 'markup' && stated.service === 'html'))
+      if (stated.container === 'text' || (stated.container === 'markup' && stated.queue === 'html'))
         return detected(stated);
       // Programs that export "Excel" often write tab-separated text.
       if (stated.extension === '.xls' && TABBED_ROWS.test(decodeText(head).text)) return detected(rowOf('.csv'));

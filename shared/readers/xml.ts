@@ -24,14 +24,10 @@ export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/**
- * Streams XML to handlers. Each `open` has a `close`. Decodes the five predefined entities (XML 1.0, 4.6) and character
- * references. Reads as much as possible of XML that is not well-formed.
- * @throws ParseError DOCUMENT_TOO_COMPLEX above `DOCUMENT_LIMITS.xmlDepth`, or if entities are declared
- */
-export function readXml(xml: string, events: XmlEvents): void {
+/** A parser that passes what it reads to handlers. */
+function xmlParser(events: XmlEvents): Parser {
   let depth = 0;
-  const parser = new Parser(
+  return new Parser(
     {
       onprocessinginstruction(name, data) {
         // The tokenizer ends a document type at its first `>`, and reports later declarations separately.
@@ -59,7 +55,22 @@ export function readXml(xml: string, events: XmlEvents): void {
     },
     { xmlMode: true, decodeEntities: true },
   );
-  parser.end(xml);
+}
+
+/**
+ * Streams XML to handlers. Each `open` has a `close`. Decodes the five predefined entities (XML 1.0, 4.6) and character
+ * references. Reads as much as possible of XML that is not well-formed.
+ * @throws ParseError DOCUMENT_TOO_COMPLEX above `DOCUMENT_LIMITS.xmlDepth`, or if entities are declared
+ */
+export function readXml(xml: string, events: XmlEvents): void {
+  xmlParser(events).end(xml);
+}
+
+/** Like `readXml`, for XML in pieces, which need not be in memory at the same time. A text may be passed on in several parts. */
+export async function readXmlStream(xml: AsyncIterable<string>, events: XmlEvents): Promise<void> {
+  const parser = xmlParser(events);
+  for await (const piece of xml) parser.write(piece);
+  parser.end();
 }
 
 /**

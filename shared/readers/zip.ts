@@ -1,15 +1,17 @@
 // Opens ZIP containers (docx, xlsx, pptx, odf, epub), and protects their readers from decompression bombs, hostile names and encryption.
 import { promisify } from 'node:util';
-import { inflateRawSync } from 'node:zlib';
+import { createInflateRaw, inflateRawSync } from 'node:zlib';
 import yauzl from 'yauzl';
 import { ParseError } from '../contract/errors.ts';
 import { DOCUMENT_LIMITS } from '../contract/limits.ts';
-import { decodeText } from './charset.ts';
+import { decodeStream, decodeText } from './charset.ts';
 
 const STORED = 0;
 const DEFLATED = 8;
 const LOCAL_HEADER_BYTES = 30;
 const LOCAL_HEADER_SIGNATURE = 0x04034b50;
+/** Bytes of an entry that are inflated at once where the entry is not kept. */
+const CHUNK_BYTES = 256 * 1024;
 
 interface StoredEntry {
   headerOffset: number;
@@ -63,6 +65,39 @@ export class ZipContainer {
    * @throws ParseError DOCUMENT_CORRUPT if it is missing or damaged, DOCUMENT_ENCRYPTED, DOCUMENT_TOO_COMPLEX above a limit
    */
   read(name: string, most: number = DOCUMENT_LIMITS.zipEntryBytes): Uint8Array {
+    const { entry, stored, limit } = this.#open(name, most);
+    const content = entry.method === STORED ? stored : inflate(stored, limit);
+    if (content.length > limit) throw tooComplex('its parts inflate to more than the limit');
+    if (!entry.counted) this.#inflated += content.length;
+    entry.counted = true;
+    return content;
+  }
+
+  /** The text of one entry, decoded by its byte order mark or XML declaration. @throws ParseError as `read` */
+  text(name: string): string {
+    return decodeText(this.read(name), { markup: true }).text;
+  }
+
+  /** The inflated bytes of one entry in chunks, which need not be in memory at the same time. @throws ParseError as `read` */
+  async *stream(name: string): AsyncGenerator<Buffer> {
+    const { entry, stored, limit } = this.#open(name, DOCUMENT_LIMITS.zipEntryBytes);
+    let size = 0;
+    for await (const chunk of entry.method === STORED ? chunksOf(stored) : inflateChunks(stored)) {
+      size += chunk.length;
+      if (size > limit) throw tooComplex('a part inflates to far more than its size');
+      if (!entry.counted) this.#inflated += chunk.length;
+      yield chunk;
+    }
+    entry.counted = true;
+  }
+
+  /** The text of one entry in pieces, decoded as `text` decodes it. @throws ParseError as `read` */
+  textStream(name: string): AsyncGenerator<string> {
+    return decodeStream(this.stream(name), { markup: true });
+  }
+
+  /** The compressed bytes of an entry, and how many it may inflate to. */
+  #open(name: string, most: number): { entry: StoredEntry; stored: Buffer; limit: number } {
     const entry = this.#find(name);
     if (!entry) throw corrupt('a part that it needs is missing');
     if (entry.encrypted)
@@ -74,16 +109,7 @@ export class ZipContainer {
       Math.max(DOCUMENT_LIMITS.zipRatioFloorBytes, stored.length * DOCUMENT_LIMITS.zipRatio),
     );
     if (limit <= 0) throw tooComplex('its parts together inflate to more than the limit');
-    const content = entry.method === STORED ? stored : inflate(stored, limit);
-    if (content.length > limit) throw tooComplex('its parts inflate to more than the limit');
-    if (!entry.counted) this.#inflated += content.length;
-    entry.counted = true;
-    return content;
-  }
-
-  /** The text of one entry, decoded by its byte order mark or XML declaration. @throws ParseError as `read` */
-  text(name: string): string {
-    return decodeText(this.read(name), { markup: true }).text;
+    return { entry, stored, limit };
   }
 
   #find(name: string): StoredEntry | undefined {
@@ -113,6 +139,20 @@ function inflate(stored: Buffer, limit: number): Buffer {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
       throw tooComplex('a part inflates to far more than its size');
+    throw corrupt('a part of its ZIP container does not inflate', cause);
+  }
+}
+
+function* chunksOf(stored: Buffer): Generator<Buffer> {
+  for (let at = 0; at < stored.length; at += CHUNK_BYTES) yield stored.subarray(at, at + CHUNK_BYTES);
+}
+
+async function* inflateChunks(stored: Buffer): AsyncGenerator<Buffer> {
+  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  inflate.end(stored);
+  try {
+    for await (const chunk of inflate) yield chunk as Buffer;
+  } catch (cause) {
     throw corrupt('a part of its ZIP container does not inflate', cause);
   }
 }
