@@ -6,16 +6,14 @@ import type { ZipContainer } from '#shared/readers/zip.ts';
 import type { PictureOptions } from '../drawing.ts';
 import { EMPTY_ELEMENT } from '../empty-element.ts';
 import { readProperties } from '../properties.ts';
-import { writeSheets } from '../sheet/write.ts';
+import { type SheetContent, writeSheets } from '../sheet/write.ts';
 import { OdfContent } from './content.ts';
 import { readSpreadsheet } from './sheets.ts';
 import { readSlides } from './slides.ts';
 import { OdfStyles } from './styles.ts';
 import { withoutDeletions } from './tracked-changes.ts';
 
-interface OdfDocument {
-  html: string;
-  markdown?: string;
+interface OdfDocument extends SheetContent {
   metadata: DocumentMetadata;
 }
 

@@ -7,7 +7,7 @@ import {
   textContent,
   type XmlElement,
 } from '#shared/readers/xml.ts';
-import { CellBudget, type MergedRange, type Sheet, type SheetRow } from '../sheet/sheet.ts';
+import { CellBudget, type MergedRange, type Sheet, type SheetRow, type SheetRows } from '../sheet/sheet.ts';
 import type { OdfContent } from './content.ts';
 import type { OdfStyles } from './styles.ts';
 
@@ -38,8 +38,39 @@ function shownText(element: XmlElement): string {
   return text;
 }
 
+/** Rows that are objects already. Repeated rows share their cells. */
+class RowList implements SheetRows {
+  readonly #rows: SheetRow[] = [];
+  readonly columns = new Set<number>();
+  cells = 0;
+  length = 0;
+  isLinked = false;
+
+  get count(): number {
+    return this.#rows.length;
+  }
+
+  add(row: SheetRow): void {
+    this.#rows.push(row);
+    this.cells += row.cells.length;
+    for (const { column, text, href } of row.cells) {
+      this.length += text.length;
+      this.isLinked ||= href !== undefined;
+      this.columns.add(column);
+    }
+  }
+
+  indexAt(position: number): number {
+    return this.#rows[position]?.index ?? 0;
+  }
+
+  [Symbol.iterator](): Iterator<SheetRow> {
+    return this.#rows.values();
+  }
+}
+
 class SheetReader {
-  readonly rows: SheetRow[] = [];
+  readonly rows = new RowList();
   readonly merges: MergedRange[] = [];
   /** The markup of the pictures that are anchored to cells. */
   readonly pictures: string[] = [];
@@ -70,6 +101,7 @@ class SheetReader {
       if (pictures !== '') this.pictures.push(pictures);
       if (text.trim() !== '') {
         this.#budget.spend(count);
+        this.#budget.spendText(text.length * count);
         const link = descendants(cell, 'a')[0];
         const href = link && textContent(link).trim() === text.trim() ? attribute(link, 'href') : undefined;
         for (let i = 0; i < count; i++)
@@ -83,9 +115,10 @@ class SheetReader {
     }
     const count = Math.min(repeats(element, 'number-rows-repeated'), MAX_ROWS - this.#row);
     if (row.cells.length > 0) {
-      this.rows.push(row);
+      const length = row.cells.reduce((sum, { text }) => sum + text.length, 0);
       this.#budget.spend(row.cells.length * (count - 1));
-      for (let i = 1; i < count; i++) this.rows.push({ index: this.#row + i, cells: row.cells });
+      this.#budget.spendText(length * (count - 1));
+      for (let i = 0; i < count; i++) this.rows.add({ index: this.#row + i, cells: row.cells });
     }
     this.#row += count;
   }

@@ -1,23 +1,24 @@
 // Streams the XML of one sheet into rows of cells with the texts that they show (ECMA-376-1, 18.3.1).
-import { localName, readXml } from '#shared/readers/xml.ts';
+import { localName, readXmlStream } from '#shared/readers/xml.ts';
+import { CellStore } from './cell-store.ts';
 import { generalNumber } from './decimal-format.ts';
 import type { NumberFormat } from './number-format.ts';
-import { decodeControls } from './shared-strings.ts';
-import type { CellBudget, MergedRange, SheetRow } from './sheet.ts';
+import { decodeControls, type SharedStrings } from './shared-strings.ts';
+import type { CellBudget, MergedRange } from './sheet.ts';
 
 const MAX_COLUMNS = 16_384;
 const MAX_ROWS = 1_048_576;
 
 /** The data that all sheets of a workbook share. */
 export interface Book {
-  strings: string[];
+  strings: SharedStrings;
   /** The number format for each style index. */
   formats: NumberFormat[];
   budget: CellBudget;
 }
 
 interface Cells {
-  rows: SheetRow[];
+  rows: CellStore;
   merges: MergedRange[];
   /** Each linked range with the relationship id of its hyperlink. */
   links: [MergedRange, string][];
@@ -43,9 +44,10 @@ function parseRange(range: string | undefined): MergedRange | undefined {
 }
 
 class CellReader {
-  readonly cells: Cells = { rows: [], merges: [], links: [] };
+  readonly cells: Cells;
   readonly #book: Book;
-  #row: SheetRow | undefined;
+  /** The index of the row that is being read. */
+  #row: number | undefined;
   #nextRow = 0;
   #column = -1;
   #type = '';
@@ -55,18 +57,18 @@ class CellReader {
   #inValue = false;
   /** The number of open phonetic hints, whose text is not shown. */
   #hidden = 0;
-  #sorted = true;
 
   constructor(book: Book) {
     this.#book = book;
+    this.cells = { rows: new CellStore(book.strings, book.budget), merges: [], links: [] };
   }
 
   open(name: string, attributes: Record<string, string>): void {
     switch (localName(name)) {
       case 'row': {
         const index = Number(attributes.r ?? this.#nextRow + 1) - 1;
-        this.#row = { index: index >= 0 && index < MAX_ROWS ? index : this.#nextRow, cells: [] };
-        this.#nextRow = this.#row.index + 1;
+        this.#row = index >= 0 && index < MAX_ROWS ? index : this.#nextRow;
+        this.#nextRow = this.#row + 1;
         this.#column = -1;
         break;
       }
@@ -119,7 +121,7 @@ class CellReader {
         this.#endCell();
         break;
       case 'row':
-        if (this.#row && this.#row.cells.length > 0) this.cells.rows.push(this.#row);
+        if (this.#row !== undefined) this.cells.rows.endRow(this.#row);
         this.#row = undefined;
         break;
       default:
@@ -129,18 +131,17 @@ class CellReader {
 
   #endCell(): void {
     this.#book.budget.spend(1);
-    const text = this.#value === '' ? '' : this.#shownText(this.#value);
-    if (!this.#row || text.trim() === '' || this.#column >= MAX_COLUMNS) return;
-    const last = this.#row.cells.at(-1);
-    if (last && last.column >= this.#column) this.#sorted = false;
-    this.#row.cells.push({ column: this.#column, text });
+    const raw = this.#value;
+    if (this.#row === undefined || raw === '' || this.#column >= MAX_COLUMNS) return;
+    const { rows } = this.cells;
+    const text = this.#type === 's' ? '' : this.#shownText(raw);
+    if (this.#type === 's') rows.addShared(this.#column, Number(raw));
+    else if (text.trim() !== '') rows.add(this.#column, text);
   }
 
   #shownText(raw: string): string {
-    const { strings, formats } = this.#book;
+    const { formats } = this.#book;
     switch (this.#type) {
-      case 's':
-        return strings[Number(raw)] ?? '';
       case 'b':
         return raw === '1' || raw === 'true' ? 'TRUE' : 'FALSE';
       case 'd':
@@ -155,20 +156,15 @@ class CellReader {
         return decodeControls(raw);
     }
   }
-
-  finish(): Cells {
-    if (!this.#sorted) for (const row of this.cells.rows) row.cells.sort((a, b) => a.column - b.column);
-    return this.cells;
-  }
 }
 
 /** Reads the cells of one sheet. @throws ParseError DOCUMENT_TOO_COMPLEX */
-export function readCells(book: Book, xml: string): Cells {
+export async function readCells(book: Book, xml: AsyncIterable<string>): Promise<Cells> {
   const reader = new CellReader(book);
-  readXml(xml, {
+  await readXmlStream(xml, {
     open: (name, attributes) => reader.open(name, attributes),
     text: (chunk) => reader.text(chunk),
     close: (name) => reader.close(name),
   });
-  return reader.finish();
+  return reader.cells;
 }

@@ -25,17 +25,33 @@ export interface MergedRange {
   right: number;
 }
 
+/** The rows of a sheet that have cells, in the order of the file. */
+export interface SheetRows extends Iterable<SheetRow> {
+  readonly count: number;
+  /** Cells of all rows. */
+  readonly cells: number;
+  /** Characters of all cells. */
+  readonly length: number;
+  /** Whether a cell has an address. */
+  readonly isLinked: boolean;
+  /** The columns that have a cell. */
+  readonly columns: ReadonlySet<number>;
+  /** The index of the row at a position. */
+  indexAt(position: number): number;
+}
+
 export interface Sheet {
   name: string;
-  rows: SheetRow[];
+  rows: SheetRows;
   merges: MergedRange[];
   /** The markup of objects over the cells: text boxes, chart titles, pictures. */
   drawings: string;
 }
 
-/** Counts the cells of all sheets of a workbook. */
+/** Counts the cells of all sheets of a workbook, and the characters of their texts. */
 export class CellBudget {
   #left: number = DOCUMENT_LIMITS.sheetCells;
+  #lengthLeft: number = DOCUMENT_LIMITS.fieldLength;
 
   /** @throws ParseError DOCUMENT_TOO_COMPLEX after `DOCUMENT_LIMITS.sheetCells` cells */
   spend(cells: number): void {
@@ -43,26 +59,30 @@ export class CellBudget {
     if (this.#left < 0)
       throw new ParseError('DOCUMENT_TOO_COMPLEX', `The workbook has more than ${DOCUMENT_LIMITS.sheetCells} cells`);
   }
+
+  /** @throws ParseError DOCUMENT_TOO_COMPLEX after `DOCUMENT_LIMITS.fieldLength` characters */
+  spendText(length: number): void {
+    this.#lengthLeft -= length;
+    if (this.#lengthLeft < 0)
+      throw new ParseError(
+        'DOCUMENT_TOO_COMPLEX',
+        `The cells of the workbook have more than ${DOCUMENT_LIMITS.fieldLength} characters together; split the workbook into smaller files`,
+      );
+  }
 }
 
-interface Layout {
-  rows: SheetRow[];
-  /** The column of the table for each column of the sheet that is not empty. */
-  columns: Map<number, number>;
-}
+/** The column of the table for each column of the sheet that is not empty. */
+type Columns = ReadonlyMap<number, number>;
 
-/** Removes the rows and columns that show nothing. @throws ParseError DOCUMENT_TOO_COMPLEX */
-function layOut(sheet: Sheet): Layout {
-  const rows = sheet.rows.filter((row) => row.cells.length > 0);
-  const used = new Set<number>();
-  for (const row of rows) for (const cell of row.cells) used.add(cell.column);
-  const columns = new Map([...used].sort((a, b) => a - b).map((column, i) => [column, i]));
-  if (rows.length * columns.size > DOCUMENT_LIMITS.sheetCells * 4)
+/** Leaves out the columns that show nothing. @throws ParseError DOCUMENT_TOO_COMPLEX */
+function layOut({ rows }: Sheet): Columns {
+  const columns = new Map([...rows.columns].sort((a, b) => a - b).map((column, i) => [column, i]));
+  if (rows.count * columns.size > DOCUMENT_LIMITS.sheetCells * 4)
     throw new ParseError(
       'DOCUMENT_TOO_COMPLEX',
       'A sheet of the workbook is too sparse and too wide to be written as a table',
     );
-  return { rows, columns };
+  return columns;
 }
 
 interface Span {
@@ -71,10 +91,13 @@ interface Span {
 }
 
 /** The spans and the cells that they cover, by `row:column` of the table. */
-function spansOf(sheet: Sheet, { rows, columns }: Layout): { origins: Map<string, Span>; covered: Set<string> } {
+function spansOf(sheet: Sheet, columns: Columns): { origins: Map<string, Span>; covered: Set<string> } {
   const origins = new Map<string, Span>();
   const covered = new Set<string>();
-  const rowPositions = new Map(rows.map((row, i) => [row.index, i]));
+  const rowPositions = new Map<number, number>();
+  if (sheet.merges.length > 0)
+    for (let position = 0; position < sheet.rows.count; position++)
+      rowPositions.set(sheet.rows.indexAt(position), position);
   const positions = (map: ReadonlyMap<number, number>, from: number, to: number): number[] => {
     const found: number[] = [];
     const end = Math.min(to, from + DOCUMENT_LIMITS.tableSpan - 1);
@@ -102,34 +125,45 @@ function cellHtml({ text, href }: SheetCell): string {
   return target === undefined ? html : `<a href="${escapeHtml(target)}">${html}</a>`;
 }
 
-function tableHtml(sheet: Sheet, layout: Layout): string {
-  const { origins, covered } = spansOf(sheet, layout);
-  const width = layout.columns.size;
-  const lines = layout.rows.map((row, rowPosition) => {
-    const tag = rowPosition === 0 ? 'th' : 'td';
-    const shown = new Map(row.cells.map((cell) => [layout.columns.get(cell.column), cell]));
-    let line = '';
-    for (let column = 0; column < width; column++) {
-      const key = `${rowPosition}:${column}`;
-      if (covered.has(key)) continue;
-      const span = origins.get(key);
-      const spans = span
-        ? `${span.colspan > 1 ? ` colspan="${span.colspan}"` : ''}${span.rowspan > 1 ? ` rowspan="${span.rowspan}"` : ''}`
-        : '';
-      const cell = shown.get(column);
-      line += `<${tag}${spans}>${cell ? cellHtml(cell) : ''}</${tag}>`;
-    }
-    return `<tr>${line}</tr>`;
-  });
-  return `<table>\n${lines.join('\n')}\n</table>`;
+function rowHtml(row: SheetRow, position: number, columns: Columns, spans: ReturnType<typeof spansOf>): string {
+  const { origins, covered } = spans;
+  const tag = position === 0 ? 'th' : 'td';
+  const shown = new Map(row.cells.map((cell) => [columns.get(cell.column), cell]));
+  let line = '';
+  for (let column = 0; column < columns.size; column++) {
+    const key = origins.size === 0 ? '' : `${position}:${column}`;
+    if (covered.has(key)) continue;
+    const span = origins.get(key);
+    const attributes = span
+      ? `${span.colspan > 1 ? ` colspan="${span.colspan}"` : ''}${span.rowspan > 1 ? ` rowspan="${span.rowspan}"` : ''}`
+      : '';
+    const cell = shown.get(column);
+    line += `<${tag}${attributes}>${cell ? cellHtml(cell) : ''}</${tag}>`;
+  }
+  return `<tr>${line}</tr>`;
 }
 
-/** A sheet as a heading and a table; '' if it shows nothing. */
-export function sheetHtml(sheet: Sheet): string {
-  const layout = layOut(sheet);
-  const table = layout.rows.length === 0 ? '' : tableHtml(sheet, layout);
-  if (table === '' && sheet.drawings === '') return '';
-  return `<h2>${escapeHtml(sheet.name)}</h2>\n${table}\n${sheet.drawings}`;
+/** The lines of a sheet as a heading and a table. A sheet that shows nothing has none. @throws ParseError DOCUMENT_TOO_COMPLEX */
+export function* sheetHtml(sheet: Sheet): Generator<string> {
+  if (sheet.rows.count === 0 && sheet.drawings === '') return;
+  yield `<h2>${escapeHtml(sheet.name)}</h2>`;
+  if (sheet.rows.count > 0) {
+    const columns = layOut(sheet);
+    const spans = spansOf(sheet, columns);
+    yield '<table>';
+    let position = 0;
+    for (const row of sheet.rows) yield rowHtml(row, position++, columns, spans);
+    yield '</table>';
+  } else yield '';
+  yield sheet.drawings;
+}
+
+/** The links of the cells, and the drawings. */
+export function sheetReferences(sheet: Sheet): string {
+  const links: string[] = [];
+  for (const row of sheet.rows.isLinked ? sheet.rows : [])
+    for (const cell of row.cells) if (cell.href !== undefined) links.push(cellHtml({ ...cell, text: '' }));
+  return [...links, sheet.drawings].join('\n');
 }
 
 const CELL_CONTEXT = { lineStart: false, cell: true, link: false };
@@ -147,15 +181,18 @@ function cellMarkdown({ text, href }: SheetCell): string {
   return target === undefined || /[\s()<>|]/.test(target) ? written : `[${written}](${target})`;
 }
 
-/** A sheet as Markdown, without an HTML tree. Merged cells show their text once. */
-export function sheetMarkdown(sheet: Sheet): string {
-  const { rows, columns } = layOut(sheet);
-  if (rows.length === 0) return '';
-  const lines = rows.map((row) => {
+/** The lines of a sheet as Markdown, without an HTML tree. Merged cells show their text once. @throws ParseError DOCUMENT_TOO_COMPLEX */
+export function* sheetMarkdown(sheet: Sheet): Generator<string> {
+  if (sheet.rows.count === 0) return;
+  const columns = layOut(sheet);
+  yield `## ${escapeText(sheet.name, { ...CELL_CONTEXT, cell: false })}`;
+  yield '';
+  let isHeader = true;
+  for (const row of sheet.rows) {
     const texts = new Array<string>(columns.size).fill('');
     for (const cell of row.cells) texts[columns.get(cell.column) as number] = cellMarkdown(cell);
-    return `| ${texts.join(' | ')} |`;
-  });
-  lines.splice(1, 0, `|${' --- |'.repeat(columns.size)}`);
-  return `## ${escapeText(sheet.name, { ...CELL_CONTEXT, cell: false })}\n\n${lines.join('\n')}`;
+    yield `| ${texts.join(' | ')} |`;
+    if (isHeader) yield `|${' --- |'.repeat(columns.size)}`;
+    isHeader = false;
+  }
 }

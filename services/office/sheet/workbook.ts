@@ -16,7 +16,7 @@ import type { OpcPackage } from '../opc.ts';
 import { type Book, readCells } from './cells.ts';
 import { BUILT_IN, compileFormat, type NumberFormat } from './number-format.ts';
 import { readSharedStrings } from './shared-strings.ts';
-import { CellBudget, type MergedRange, type Sheet, type SheetCell, type SheetRow } from './sheet.ts';
+import { CellBudget, type MergedRange, type Sheet } from './sheet.ts';
 
 /** The number format of each cell style. Each format is compiled once. */
 function readFormats(styles: XmlElement | undefined, date1904: boolean): NumberFormat[] {
@@ -64,28 +64,23 @@ function readDrawings(opc: OpcPackage, part: string, pictures: PictureOptions): 
   return found.filter((html) => html !== '').join('\n');
 }
 
-function applyLinks(
-  rows: SheetRow[],
-  links: [MergedRange, string][],
-  target: (id: string) => string | undefined,
-): void {
-  if (links.length === 0) return;
-  const cells = new Map<string, SheetCell>();
-  for (const row of rows) for (const cell of row.cells) cells.set(`${row.index}:${cell.column}`, cell);
+/** The address of each linked cell, by `row:column`. A linked range is a link of its first cell. */
+function linkedCells(links: [MergedRange, string][], target: (id: string) => string | undefined): Map<string, string> {
+  const cells = new Map<string, string>();
   for (const [range, id] of links) {
     const href = target(id);
-    const cell = cells.get(`${range.top}:${range.left}`);
-    if (href !== undefined && cell) cell.href = href;
+    if (href !== undefined) cells.set(`${range.top}:${range.left}`, href);
   }
+  return cells;
 }
 
 /** The visible sheets of a workbook in order. @throws ParseError DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX */
-export function readWorkbook(opc: OpcPackage, part: string, pictures: PictureOptions): Sheet[] {
+export async function readWorkbook(opc: OpcPackage, part: string, pictures: PictureOptions): Promise<Sheet[]> {
   const workbook = opc.tree(part);
   if (!workbook) throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt: its workbook is missing');
   const date1904 = ['1', 'true', 'on'].includes(childElement(workbook, 'workbookPr')?.attributes.date1904 ?? '');
   const book: Book = {
-    strings: readSharedStrings(opc, opc.related(part, 'sharedStrings')[0]?.target),
+    strings: await readSharedStrings(opc, opc.related(part, 'sharedStrings')[0]?.target),
     formats: readFormats(opc.tree(opc.related(part, 'styles')[0]?.target), date1904),
     budget: new CellBudget(),
   };
@@ -96,8 +91,8 @@ export function readWorkbook(opc: OpcPackage, part: string, pictures: PictureOpt
     if (!relationship || !opc.zip.has(relationship.target)) continue;
     const name = element.attributes.name ?? '';
     const relationships = opc.relationships(relationship.target);
-    const { rows, merges, links, drawing } = readCells(book, opc.zip.text(relationship.target));
-    applyLinks(rows, links, (id) => relationships.get(id)?.target);
+    const { rows, merges, links, drawing } = await readCells(book, opc.zip.textStream(relationship.target));
+    rows.link(linkedCells(links, (id) => relationships.get(id)?.target));
     const drawingPart = drawing === undefined ? undefined : relationships.get(drawing)?.target;
     const drawings = drawingPart === undefined ? '' : readDrawings(opc, drawingPart, pictures);
     sheets.push({ name, rows, merges, drawings });
