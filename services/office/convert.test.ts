@@ -11,7 +11,7 @@ import { openZip } from '#shared/readers/zip.ts';
 import { picturesDocx, picturesXlsx, pngOf } from '#test/harness/documents/pictures.ts';
 import { zipOf } from '#test/harness/zip.ts';
 import { convertOffice } from './convert.ts';
-import { closeLibreOffice } from './libreoffice/soffice.ts';
+import { closeLibreOffice, convertLegacy } from './libreoffice/soffice.ts';
 
 const OPTIONS: RenderOptions = {
   fields: ['markdown'],
@@ -39,6 +39,7 @@ function convert(bytes: Uint8Array, fileName: string, options = OPTIONS, volatil
     { bytes, fileName, extension: fileName.slice(fileName.lastIndexOf('.')) },
     options,
     context(volatile),
+    convertLegacy,
   );
 }
 
@@ -157,13 +158,9 @@ describe('formats that are read without LibreOffice', () => {
     assert.match(html, /<img src="data:image\/png;base64,iVBORw0KGgo[^"]+" alt="A red dot">/);
   });
 
-  test('writes a large sheet as Markdown without a tree, and as HTML only if HTML is requested', async () => {
-    const rows = Array.from(
-      { length: 7_001 },
-      (_, i) => `<row r="${i + 1}"><c><v>${i}</v></c><c t="str"><v>a|b</v></c><c><v>0.5</v></c></row>`,
-    );
-    const sheet = `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`;
-    const book = zipOf([
+  /** A workbook of one sheet. @param after what follows its rows @param strings its shared strings */
+  const workbook = (rows: string, after = '', strings: readonly string[] = []) =>
+    zipOf([
       { name: '[Content_Types].xml', content: '<Types/>' },
       {
         name: 'xl/workbook.xml',
@@ -171,17 +168,85 @@ describe('formats that are read without LibreOffice', () => {
       },
       {
         name: 'xl/_rels/workbook.xml.rels',
-        content: '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="s.xml"/></Relationships>',
+        content:
+          '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="s.xml"/><Relationship Id="rId2" Type="x/sharedStrings" Target="t.xml"/></Relationships>',
       },
-      { name: 'xl/s.xml', content: sheet },
+      {
+        name: 'xl/_rels/s.xml.rels',
+        content:
+          '<Relationships><Relationship Id="rId1" Type="x/hyperlink" Target="https://example.org/a" TargetMode="External"/></Relationships>',
+      },
+      { name: 'xl/t.xml', content: `<sst>${strings.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>` },
+      { name: 'xl/s.xml', content: `<worksheet><sheetData>${rows}</sheetData>${after}</worksheet>` },
     ]);
-    const { html, markdown = '' } = await convert(book, 'big.xlsx');
-    assert.equal(html, '');
-    assert.ok(markdown.startsWith('## Big\n\n| 0 | a\\|b | 0.5 |\n| --- | --- | --- |\n| 1 | a\\|b | 0.5 |\n'));
-    assert.equal(markdown.split('\n').length, 2 + 7_001 + 1);
-    const both = await convert(book, 'big.xlsx', { ...OPTIONS, fields: ['markdown', 'html'] });
-    assert.equal(both.html.split('<tr>').length, 7_002);
+
+  const LARGE = Array.from(
+    { length: 8_001 },
+    (_, i) =>
+      `<row r="${i + 1}"><c r="E${i + 1}" t="s"><v>${i % 4}</v></c><c r="B${i + 1}" t="str"><v>a|b</v></c><c r="C${i + 1}"><v>0.5</v></c></row>`,
+  ).join('');
+  const STRINGS = ['Größe', ' ', '😀 &amp; co', 'a&#10;b'];
+
+  test('writes a large sheet without a tree, with cells in the order of their columns', async () => {
+    const book = workbook(LARGE, '', STRINGS);
+    const options: RenderOptions = { ...OPTIONS, fields: ['markdown', 'html', 'links'] };
+    const document = await convert(book, 'big.xlsx', options);
+    assert.ok(document.streamed);
+    const { markdown = '', html = '', links } = renderRecord(document, options).fields;
+    const lines = (markdown ?? '').split('\n');
+    assert.deepEqual(lines.slice(0, 7), [
+      '## Big',
+      '',
+      '| a\\|b | 0.5 | Größe |',
+      '| --- | --- | --- |',
+      '| a\\|b | 0.5 |  |',
+      '| a\\|b | 0.5 | 😀 & co |',
+      '| a\\|b | 0.5 | a<br>b |',
+    ]);
+    assert.equal(lines.length, 2 + 8_001 + 1);
+    assert.ok(
+      html?.startsWith('<h2>Big</h2>\n<table>\n<tr><th>a|b</th><th>0.5</th><th>Größe</th></tr>\n<tr><td>a|b</td>'),
+    );
+    assert.equal(html?.split('<tr>').length, 8_002);
+    assert.deepEqual(links, []);
   });
+
+  test('writes links and merged cells of a large sheet, which are declared after its rows', async () => {
+    const after =
+      '<mergeCells><mergeCell ref="B2:C3"/></mergeCells><hyperlinks><hyperlink ref="E1" r:id="rId1"/></hyperlinks>';
+    const options: RenderOptions = { ...OPTIONS, fields: ['markdown', 'html', 'links'] };
+    const document = await convert(workbook(LARGE, after, STRINGS), 'big.xlsx', options);
+    const { markdown, html, links } = renderRecord(document, options).fields;
+    assert.match(markdown ?? '', /\| \[Größe\]\(https:\/\/example\.org\/a\) \|\n/);
+    assert.match(html ?? '', /<th><a href="https:\/\/example\.org\/a">Größe<\/a><\/th><\/tr>\n/);
+    assert.match(
+      html ?? '',
+      /<tr><td colspan="2" rowspan="2">a\|b<\/td><td><\/td><\/tr>\n<tr><td>😀 &amp; co<\/td><\/tr>/,
+    );
+    assert.deepEqual(links, ['https://example.org/a']);
+  });
+
+  test('selects tags in a large sheet', async () => {
+    const options: RenderOptions = { ...OPTIONS, includeTags: ['h2'] };
+    const { fields } = renderRecord(await convert(workbook(LARGE, '', STRINGS), 'big.xlsx', options), options);
+    assert.equal(fields.markdown, '## Big');
+  });
+
+  for (const [cells, fields] of [
+    [300, ['markdown']],
+    [300, ['html']],
+    [30_000, ['markdown']],
+  ] as const)
+    test(`rejects ${cells} cells that show the same long shared string, for ${fields.join()}`, async () => {
+      const rows = Array.from({ length: cells }, () => '<row><c t="s"><v>0</v></c></row>').join('');
+      const bomb = workbook(rows, '', ['x'.repeat(2_000_000)]);
+      assert.ok(bomb.length < 8_000, `${bomb.length} bytes`);
+      const options: RenderOptions = { ...OPTIONS, fields: [...fields] };
+      await assert.rejects(
+        convert(bomb, 'bomb.xlsx', options).then((document) => renderRecord(document, options)),
+        { code: 'DOCUMENT_TOO_COMPLEX', message: /characters/ },
+      );
+    });
 });
 
 const INSTALLED = existsSync('/usr/lib/libreoffice/program/soffice.bin');
@@ -212,7 +277,9 @@ describe('legacy formats, through LibreOffice', {
   test('rejects an aborted job with REQUEST_TIMEOUT and runs the next one', async () => {
     const signal = AbortSignal.abort();
     const file = { bytes: fixture('doc/report.doc'), fileName: 'a.doc', extension: '.doc' };
-    await assert.rejects(convertOffice(file, OPTIONS, { ...context(), signal }), { code: 'REQUEST_TIMEOUT' });
+    await assert.rejects(convertOffice(file, OPTIONS, { ...context(), signal }, convertLegacy), {
+      code: 'REQUEST_TIMEOUT',
+    });
     assert.match(await markdownOf('doc/report.doc'), /Field report/);
   });
 
@@ -350,6 +417,27 @@ describe('hostile and broken files', () => {
     const boxes = `${'<w:p><w:r><w:pict><v:textbox><w:txbxContent>'.repeat(150)}<w:p><w:r><w:t>inmost</w:t></w:r></w:p>`;
     const boxed = await convert(main(`<w:document><w:body>${boxes}</w:body></w:document>`), 'a.docx');
     assert.equal(boxed.html.split('inmost').length, 2);
+  });
+
+  test('rejects a Rich Text file with too much text before LibreOffice reads it, and does not count its pictures', async () => {
+    const rtfOf = (content: string, times: number): Buffer =>
+      Buffer.concat([Buffer.from('{\\rtf1 '), Buffer.alloc(content.length * times, content), Buffer.from('}')]);
+    const converted: number[] = [];
+    const stop = new Error('LibreOffice would read the file');
+    const read = (bytes: Uint8Array) =>
+      convertOffice({ bytes, fileName: 'a.rtf', extension: '.rtf' }, OPTIONS, context(), async (file) => {
+        converted.push(file.length);
+        throw stop;
+      });
+    const times = (content: string) => Math.ceil(DOCUMENT_LIMITS.rtfTextBytes / content.length);
+    for (const content of ['word \\par\n', 'word \\{\\pict \\par\n', '{\\b word}{\\pictures x}']) {
+      await assert.rejects(read(rtfOf(content, times(content))), { code: 'DOCUMENT_TOO_COMPLEX', message: /\.docx/ });
+      await assert.rejects(read(rtfOf(content, times(content) - 10)), stop);
+    }
+    assert.equal(converted.length, 3);
+    const hex = 'ffd8'.repeat(1_000);
+    for (const content of [`{\\pict\\jpegblip ${hex}}`, `{\\*\\shppict {\\pict ${hex}\\}}}`, `{\\*\\objdata ${hex}}`])
+      await assert.rejects(read(rtfOf(content, times(content) * 2)), stop);
   });
 
   test('rejects an OpenDocument sheet whose repeated cells exceed the limit', async () => {

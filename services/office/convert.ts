@@ -9,12 +9,13 @@ import { type OfficeFile, openOffice } from './container.ts';
 import { readDocx } from './docx/document.ts';
 import type { PictureOptions } from './drawing.ts';
 import type { TargetExtension } from './libreoffice/office-process.ts';
-import { convertLegacy } from './libreoffice/soffice.ts';
+import type { convertLegacy } from './libreoffice/soffice.ts';
 import { flatParts, packageParts, readOdf } from './odf/document.ts';
 import { OpcPackage } from './opc.ts';
 import { readProperties } from './properties.ts';
+import { checkRtfSize } from './rtf-size.ts';
 import { readWorkbook } from './sheet/workbook.ts';
-import { writeSheets } from './sheet/write.ts';
+import { type SheetContent, writeSheets } from './sheet/write.ts';
 import { readPptx } from './slides/presentation.ts';
 
 /** The format that LibreOffice converts each legacy format to. */
@@ -26,34 +27,31 @@ const MODERN: Partial<Record<Extension, TargetExtension>> = {
   '.ppt': 'pptx',
 };
 
-/** The result of a reader; it has `markdown` if a workbook is too large for an HTML tree. */
-interface OfficeContent {
-  html: string;
-  markdown?: string;
-}
-
 /**
  * Converts one office document.
+ * @param convert converts a legacy document to a modern one
  * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX, UNSUPPORTED_FILE_TYPE, SERVICE_UNAVAILABLE
  */
 export async function convertOffice(
   file: SourceFile,
   options: RenderOptions,
   context: JobContext,
+  convert: typeof convertLegacy,
 ): Promise<ConvertedDocument> {
   try {
     const office = await openOffice(file);
-    const readable = await modernize(office, file, context);
+    const readable = await modernize(office, file, context, convert);
     const pictures: PictureOptions = {
       embed: !options.removeBase64Images,
       ...(options.embeddedImages ? { collection: new PictureCollection() } : {}),
     };
-    const { html, markdown, metadata } = await read(readable, options, pictures);
+    const { html, markdown, streamed, metadata } = await read(readable, options, pictures);
     const contentType = formatByExtension(office.extension)?.mimeTypes[0];
     return {
       genre: 'document',
       html,
       ...(markdown === undefined ? {} : { markdown }),
+      ...(streamed ? { streamed } : {}),
       ...(pictures.collection ? { pictures: pictures.collection } : {}),
       metadata: { ...metadata, ...(contentType === undefined ? {} : { contentType }) },
       warnings: [],
@@ -66,11 +64,17 @@ export async function convertOffice(
   }
 }
 
-async function modernize(office: OfficeFile, file: SourceFile, context: JobContext): Promise<OfficeFile> {
+async function modernize(
+  office: OfficeFile,
+  file: SourceFile,
+  context: JobContext,
+  convert: typeof convertLegacy,
+): Promise<OfficeFile> {
   const target = MODERN[office.extension];
   if (target === undefined) return office;
+  if (office.extension === '.rtf') checkRtfSize(file.bytes);
   const { signal, volatile } = context;
-  const bytes = await convertLegacy(file.bytes, office.extension, target, { signal, volatile });
+  const bytes = await convert(file.bytes, office.extension, target, { signal, volatile });
   const opc = new OpcPackage(await openZip(bytes));
   const mainPart = { docx: 'word/document.xml', xlsx: 'xl/workbook.xml', pptx: 'ppt/presentation.xml' }[target];
   const family = { docx: 'word', xlsx: 'sheet', pptx: 'slides' } as const;
@@ -81,7 +85,7 @@ async function read(
   office: OfficeFile,
   options: RenderOptions,
   pictures: PictureOptions,
-): Promise<OfficeContent & { metadata: DocumentMetadata }> {
+): Promise<SheetContent & { metadata: DocumentMetadata }> {
   if (office.kind === 'odf') return readOdf(packageParts(office.zip), options, pictures);
   if (office.kind === 'flat') return readOdf(flatParts(office.xml), options, pictures);
   if (office.kind === 'legacy') throw new ParseError('CONVERSION_FAILED');
@@ -91,7 +95,7 @@ async function read(
     case 'word':
       return { html: readDocx(opc, mainPart, pictures), metadata };
     case 'sheet':
-      return { ...writeSheets(readWorkbook(opc, mainPart, pictures), options), metadata };
+      return { ...writeSheets(await readWorkbook(opc, mainPart, pictures), options), metadata };
     default:
       return { html: readPptx(opc, mainPart, pictures), metadata };
   }

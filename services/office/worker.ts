@@ -1,7 +1,10 @@
-// The entry point of the isolated process that converts office files.
-import { conversionHandler } from '#shared/document/convert.ts';
+// The entry point of the isolated process that converts the office files that need no LibreOffice.
+import { conversionHandler, RedirectError } from '#shared/document/convert.ts';
 import { convertOffice } from './convert.ts';
-import { closeLibreOffice } from './libreoffice/soffice.ts';
 
-export const handle = conversionHandler(convertOffice);
-export const close = closeLibreOffice;
+/** A file that needs LibreOffice although its name does not say so goes to the queue for LibreOffice, so that this queue never waits for it. */
+const redirect = (): never => {
+  throw new RedirectError('libreoffice');
+};
+
+export const handle = conversionHandler((file, options, context) => convertOffice(file, options, context, redirect));

@@ -2,7 +2,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ParseError } from '#shared/contract/errors.ts';
-import { OfficeProcess, type TargetExtension, timedOut } from './office-process.ts';
+import { endedBySystemError, machineFaultError } from '#shared/contract/machine-fault.ts';
+import { temporaryDiskError } from '#shared/runtime/temporary-disk.ts';
+import {
+  baseFolder,
+  OfficeEndError,
+  OfficeProcess,
+  OfficeStartError,
+  type TargetExtension,
+  timedOut,
+} from './office-process.ts';
+import { type WorkLimits, workLimits } from './watchdog.ts';
 
 const PROGRAM_FOLDERS = [
   '/usr/lib/libreoffice/program',
@@ -15,7 +25,12 @@ interface ConversionOptions {
   signal: AbortSignal;
   /** Keeps all files in memory and none on a disk. */
   volatile: boolean;
+  /** For tests. The default follows from the size of the document (`workLimits`). */
+  limits?: WorkLimits;
 }
+
+/** A file is blamed, and so is the system, after this many instances of LibreOffice. */
+const MAX_FAILURES = 2;
 
 function findProgram(): string {
   const configured = process.env.LIBREOFFICE_FOLDER;
@@ -38,8 +53,10 @@ let lastConversion: Promise<unknown> = Promise.resolve();
 /**
  * Converts a legacy document. Calls at the same time run one after the other.
  * @param from the extension of the document, with its dot
- * @throws ParseError SERVICE_UNAVAILABLE without LibreOffice, REQUEST_TIMEOUT if the signal aborts (also while the call
- * waits for others), DOCUMENT_CORRUPT if LibreOffice cannot read the document
+ * @throws ParseError REQUEST_TIMEOUT if the signal aborts (also while the call waits for others). SERVICE_UNAVAILABLE without
+ * LibreOffice, if the machine cannot work, or if the system ended two instances of LibreOffice. After two instances failed on
+ * the document: DOCUMENT_CORRUPT if they could not read it, CONVERSION_FAILED if they hung. DOCUMENT_TOO_COMPLEX if a new
+ * instance needed too much CPU time.
  */
 export async function convertLegacy(
   bytes: Uint8Array,
@@ -69,23 +86,73 @@ async function convertNow(
   bytes: Uint8Array,
   from: string,
   to: TargetExtension,
-  { signal, volatile }: ConversionOptions,
+  { signal, volatile, limits = workLimits(bytes.length) }: ConversionOptions,
 ): Promise<Uint8Array> {
   const program = findProgram();
+  let failures = 0;
+  let systemFailures = 0;
+  for (;;) {
+    let wasFresh = true;
+    let failure: unknown;
+    try {
+      const office = await openInstance(program, volatile, signal);
+      wasFresh = office.isFresh;
+      const converted = await office.convert(bytes, from, to, { signal, limits });
+      if (converted) return converted;
+    } catch (error) {
+      failure = error;
+    }
+    // The instance may still work on the document, or it may be damaged. The next attempt gets a new one.
+    await closeLibreOffice();
+    if (failure instanceof ParseError) throw failure;
+    const machineError =
+      machineFaultError(failure) ?? machineFaultError(await temporaryDiskError(baseFolder(volatile)));
+    if (machineError) throw machineError;
+    if (failure instanceof OfficeStartError || (failure instanceof OfficeEndError && failure.kind === 'system')) {
+      systemFailures += 1;
+      if (systemFailures >= MAX_FAILURES) throw systemError(failure);
+      continue;
+    }
+    if (failure !== undefined && !(failure instanceof OfficeEndError)) throw failure;
+    failures += 1;
+    if (failures >= MAX_FAILURES || (failure?.kind === 'cpu' && wasFresh)) throw documentError(failure, limits);
+  }
+}
+
+/** The running instance if it can take a document of this kind, or a new one. */
+async function openInstance(program: string, volatile: boolean, signal: AbortSignal): Promise<OfficeProcess> {
   if (running && (!running.usable || (volatile && !running.volatile))) await closeLibreOffice();
   running ??= await OfficeProcess.start(program, volatile, signal);
-  const office = running;
-  try {
-    const converted = await office.convert(bytes, from, to, signal);
-    if (converted) return converted;
-  } catch (cause) {
-    // LibreOffice may still be working on the document, so it is stopped.
-    await closeLibreOffice();
-    if (cause instanceof ParseError) throw cause;
-    throw new ParseError('CONVERSION_FAILED', undefined, { cause });
-  }
-  if (!office.usable) await closeLibreOffice();
-  throw new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt or protected: LibreOffice cannot read it');
+  return running;
+}
+
+function systemError(failure: OfficeStartError | OfficeEndError): ParseError {
+  if (failure instanceof OfficeEndError) return endedBySystemError('LibreOffice, which converts this format,', failure);
+  return new ParseError(
+    'SERVICE_UNAVAILABLE',
+    'Service Unavailable: LibreOffice, which converts this format, did not start. Wait 5 s and send the request again. The server log contains the cause.',
+    { cause: failure, retryAfterSeconds: 5 },
+  );
+}
+
+/** The error for a document on which instances of LibreOffice failed. @param failure how the last one ended; undefined if it could not read the document */
+function documentError(failure: OfficeEndError | undefined, { cpuMs }: WorkLimits): ParseError {
+  const cause = failure;
+  if (failure?.kind === 'cpu')
+    return new ParseError(
+      'DOCUMENT_TOO_COMPLEX',
+      `LibreOffice needs more than ${Math.round(cpuMs / 1000)} s of CPU time for the document. Split it, or save it in a modern format.`,
+      { cause },
+    );
+  if (failure?.kind === 'hung')
+    return new ParseError(
+      'CONVERSION_FAILED',
+      'LibreOffice stopped responding on this document, twice. Open it in the program that made it, and save it in a modern format.',
+      { cause },
+    );
+  return new ParseError('DOCUMENT_CORRUPT', 'The document is corrupt or protected: LibreOffice cannot read it', {
+    cause,
+  });
 }
 
 /** Stops LibreOffice and removes its files. The next conversion starts a new one. */
