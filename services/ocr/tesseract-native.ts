@@ -1,12 +1,21 @@
 // Runs the installed tesseract program. It has the same models and layout analysis as the WebAssembly build and needs less CPU time.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { closeSync, openSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { ParseError } from '#shared/contract/errors.ts';
+import { endedBySystem, endedBySystemError, machineFaultError } from '#shared/contract/machine-fault.ts';
+import { processCpuMs } from '#shared/runtime/isolation/process-cpu.ts';
 import { BudgetError, Engine, type EngineKind, type ReadingOptions, type ReadLine } from './engine.ts';
 import { type GreyImage, greyBitmap } from './pixels.ts';
 import { findModels, installedLanguages, type Models, unusableModels } from './tesseract-models.ts';
-import { type NativeReader, type NativeSettings, PageStream, SinglePage, type Variables } from './tesseract-process.ts';
+import {
+  isSystemFailure,
+  type NativeReader,
+  type NativeSettings,
+  PageStream,
+  SinglePage,
+  type Variables,
+} from './tesseract-process.ts';
 import { PAGE_SEGMENTATION, THRESHOLDING } from './tesseract-variables.ts';
 
 /** The first release with the thresholding methods that a options names. */
@@ -15,29 +24,32 @@ const WATCH_MS = 100;
 /** A process is replaced after so many pages, or once it is so large. */
 const MOST_PAGES = 300;
 const MOST_MIB = 500;
-const MS_A_TICK = 10;
-
-/** Processor milliseconds of a process, and of the children it has waited for (proc(5), fields 14 to 17); undefined where there is no /proc. */
-function cpuOf(pid: number | 'self'): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * MS_A_TICK;
-  } catch {
-    return undefined;
-  }
-}
+/** A page is answered with an error after the system ended this many processes that read it. */
+const MOST_SYSTEM_ENDS = 2;
 
 let version: string | undefined;
 let versionKnown = false;
+/** Why the program could not be asked for its version, although it may be installed. */
+let versionFailure: unknown;
 
 /** Version of the installed tesseract, read once per process. Undefined if there is none, or if it is too old. */
 export function nativeVersion(): string | undefined {
   if (versionKnown) return version;
-  const { stdout } = spawnSync('tesseract', ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  const found = /^tesseract v?(\d+)(\.[\w.-]+)?/m.exec(stdout ?? '');
-  version = found && Number(found[1]) >= OLDEST_MAJOR ? found[0].slice('tesseract '.length) : undefined;
-  versionKnown = true;
+  for (let attempt = 1; attempt <= MOST_SYSTEM_ENDS; attempt++) {
+    const { stdout, error, signal } = spawnSync('tesseract', ['--version'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      // The service calls this too, and its environment may hold secrets.
+      env: { PATH: process.env.PATH },
+    });
+    versionFailure =
+      error && machineFaultError(error) ? error : endedBySystem(signal) ? new Error(`${signal}`) : undefined;
+    if (versionFailure !== undefined) continue;
+    const found = /^tesseract v?(\d+)(\.[\w.-]+)?/m.exec(stdout ?? '');
+    version = found && Number(found[1]) >= OLDEST_MAJOR ? found[0].slice('tesseract '.length) : undefined;
+    versionKnown = true;
+    break;
+  }
   return version;
 }
 
@@ -53,6 +65,19 @@ function settingsFor(models: Models): NativeSettings | undefined {
 
 /** The memory file system has no room for a page: a container's holds 64 MiB unless it says otherwise, and pages are read side by side. */
 const isFull = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOSPC';
+
+const systemError = (cause: unknown): ParseError =>
+  machineFaultError(cause) ?? endedBySystemError('Tesseract, which reads scans,', cause);
+
+/** The error of the system when a model is opened; undefined if all can be opened. */
+function modelError({ models, languages }: NativeSettings): unknown {
+  try {
+    for (const language of languages.split('+')) closeSync(openSync(join(models, `${language}.traineddata`), 'r'));
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
 
 export class NativeEngine extends Engine {
   readonly #settings: NativeSettings;
@@ -71,11 +96,13 @@ export class NativeEngine extends Engine {
 
   /**
    * @param stream false to use one process per page, as on a system without memory files.
-   * @throws ParseError SERVICE_UNAVAILABLE if tesseract 5 is not installed, or cannot load the models.
+   * @throws ParseError SERVICE_UNAVAILABLE if tesseract 5 is not installed, cannot load the models, or was ended by the system twice.
    */
   static async load(languages: readonly string[], stream = true): Promise<NativeEngine> {
     const settings = settingsFor(findModels(languages));
-    if (!nativeVersion() || !settings)
+    const installed = nativeVersion();
+    if (!installed && versionFailure !== undefined) throw systemError(versionFailure);
+    if (!installed || !settings)
       throw new ParseError(
         'SERVICE_UNAVAILABLE',
         settings
@@ -83,10 +110,14 @@ export class NativeEngine extends Engine {
           : 'OCR is not available: the installed tesseract needs the data of all languages in one folder. The operator of this server can copy them to one folder and set TESSDATA_PREFIX to it.',
       );
     const engine = new NativeEngine(settings, stream);
+    const blank = greyBitmap(BLANK, 200);
     try {
-      if (!(await engine.#open(USUAL))) await new SinglePage(settings, USUAL).read(greyBitmap(BLANK, 200));
+      await engine.#untilRead(async () => {
+        if (!(await engine.#open(USUAL))) await new SinglePage(settings, USUAL).read(blank);
+      });
     } catch (cause) {
-      throw unusableModels(languages, cause);
+      if (cause instanceof ParseError) throw cause;
+      throw machineFaultError(modelError(settings)) ?? unusableModels(languages, cause);
     }
     return engine;
   }
@@ -101,11 +132,11 @@ export class NativeEngine extends Engine {
   }
 
   protected override cpuMs(): number {
-    const own = cpuOf('self');
+    const own = processCpuMs('self');
     if (own === undefined) return performance.now();
     // What ended has been waited for, and is part of our own time.
     const alive = new Set([...this.#streams.values(), this.#busy].map((reader) => reader?.pid));
-    return [...alive].reduce<number>((sum, pid) => sum + (pid === undefined ? 0 : (cpuOf(pid) ?? 0)), own);
+    return [...alive].reduce<number>((sum, pid) => sum + (pid === undefined ? 0 : (processCpuMs(pid) ?? 0)), own);
   }
 
   async #open(variables: Variables): Promise<PageStream | undefined> {
@@ -122,19 +153,35 @@ export class NativeEngine extends Engine {
     return opened;
   }
 
+  /**
+   * Repeats work whose process the system ended.
+   * @throws ParseError SERVICE_UNAVAILABLE after the second time, or any other error of `work`
+   */
+  async #untilRead<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (let ends = 1; ; ends++)
+      try {
+        return await work();
+      } catch (error) {
+        if (!isSystemFailure(error)) throw error;
+        if (ends >= MOST_SYSTEM_ENDS) throw systemError(error);
+      }
+  }
+
   override async read(image: GreyImage, options: ReadingOptions): Promise<ReadLine[]> {
     const bitmap = greyBitmap(image, options.dpi);
     const variables = {
       tessedit_pageseg_mode: PAGE_SEGMENTATION[options.layout],
       thresholding_method: THRESHOLDING[options.threshold],
     };
-    const stream = await this.#open(variables);
-    try {
-      if (stream) return await this.#watched(stream, bitmap);
-    } catch (error) {
-      if (!isFull(error)) throw error;
-    }
-    return this.#watched(new SinglePage(this.#settings, variables), bitmap);
+    return this.#untilRead(async () => {
+      const stream = await this.#open(variables);
+      try {
+        if (stream) return await this.#watched(stream, bitmap);
+      } catch (error) {
+        if (!isFull(error)) throw error;
+      }
+      return this.#watched(new SinglePage(this.#settings, variables), bitmap);
+    });
   }
 
   /** A reading that is ended where it costs too much. */

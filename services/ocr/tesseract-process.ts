@@ -2,11 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, readFileSync, statfsSync, unlinkSync, writeSync } from 'node:fs';
+import { endedBySystem, machineFaultError } from '#shared/contract/machine-fault.ts';
 import type { ReadLine } from './engine.ts';
 import { HocrReader } from './hocr.ts';
 
-/** Where Linux keeps files in memory (shm_overview(7)), and how statfs(2) names such a place. */
-const MEMORY_FOLDER = '/dev/shm';
+/** Where Linux keeps files in memory (shm_overview(7)): the private folder of an isolated process, or the one of the system. */
+const MEMORY_FOLDER = process.env.MEMORY_TMPDIR ?? '/dev/shm';
+/** How statfs(2) names such a place. */
 const TMPFS = 0x01021994;
 /** Processor seconds after which the system ends a process that nobody is left to end. */
 const LAST_SECONDS = 600;
@@ -55,6 +57,13 @@ function tesseract(settings: NativeSettings, variables: Variables): string[] {
 /** The process ended before its answer. */
 class NativeEndError extends Error {
   override readonly name = 'NativeEndError';
+  /** Whether the system ended it, as it does when memory runs out, and not its input or this service. */
+  readonly bySystem: boolean;
+
+  constructor(why: string, options: ErrorOptions & { bySystem?: boolean } = {}) {
+    super(`tesseract ended: ${why}`, options);
+    this.bySystem = options.bySystem ?? false;
+  }
 }
 
 /** Something that reads bitmaps and can be ended in the middle of one. */
@@ -68,6 +77,7 @@ export interface NativeReader {
 /** A process for one page, which gets its pixels by its standard input. */
 export class SinglePage implements NativeReader {
   readonly #child: ChildProcess;
+  #endedHere = false;
 
   constructor(settings: NativeSettings, variables: Variables) {
     this.#child = start(tesseract(settings, variables), ['pipe', 'pipe', 'ignore']);
@@ -85,10 +95,11 @@ export class SinglePage implements NativeReader {
         page = lines;
       });
       stdout?.setEncoding('utf8').on('data', (chunk: string) => hocr.write(chunk));
-      this.#child.once('error', (cause) => reject(new NativeEndError('tesseract did not start', { cause })));
+      this.#child.once('error', (cause) => reject(new NativeEndError('it did not start', { cause })));
       this.#child.once('close', (code, signal) => {
         if (page && code === 0) resolve(page);
-        else reject(new NativeEndError(`tesseract ended: ${signal ?? `exit ${code}`}`));
+        else
+          reject(new NativeEndError(signal ?? `exit ${code}`, { bySystem: !this.#endedHere && endedBySystem(signal) }));
       });
       // Its end tells why it takes no more.
       stdin?.on('error', () => undefined);
@@ -97,6 +108,7 @@ export class SinglePage implements NativeReader {
   }
 
   end(): void {
+    this.#endedHere = true;
     this.#child.kill('SIGKILL');
   }
 }
@@ -115,6 +127,7 @@ export class PageStream implements NativeReader {
   readonly #file: number;
   #waiting: Waiting | undefined;
   #ended: NativeEndError | undefined;
+  #endedHere = false;
   pages = 0;
 
   private constructor(settings: NativeSettings, variables: Variables, file: number) {
@@ -128,14 +141,14 @@ export class PageStream implements NativeReader {
     });
     this.#child.stdout?.setEncoding('utf8').on('data', (chunk: string) => hocr.write(chunk));
     this.#child.stdin?.on('error', () => undefined);
-    const ended = (why: string) => {
-      this.#ended ??= new NativeEndError(`tesseract ended: ${why}`);
+    const ended = (error: NativeEndError) => {
+      this.#ended ??= error;
       this.#waiting?.reject(this.#ended);
       this.#waiting = undefined;
     };
-    this.#child.once('error', (error) => ended(error.message));
+    this.#child.once('error', (cause) => ended(new NativeEndError('it did not start', { cause })));
     this.#child.once('close', (code, signal) => {
-      ended(signal ?? `exit ${code}`);
+      ended(new NativeEndError(signal ?? `exit ${code}`, { bySystem: !this.#endedHere && endedBySystem(signal) }));
       closeSync(file);
     });
   }
@@ -143,6 +156,7 @@ export class PageStream implements NativeReader {
   /**
    * Starts a process and waits until it has read a blank page.
    * @returns undefined where this system cannot: no memory file system, no stdbuf, or one that does not work on this tesseract.
+   * @throws NativeEndError if the system ended the process or could not start it, so that another attempt may work
    */
   static async open(
     settings: NativeSettings,
@@ -156,8 +170,9 @@ export class PageStream implements NativeReader {
     try {
       await stream.read(blank);
       return stream;
-    } catch {
+    } catch (error) {
       stream.end();
+      if (isSystemFailure(error)) throw error;
       return undefined;
     } finally {
       clearTimeout(late);
@@ -198,9 +213,14 @@ export class PageStream implements NativeReader {
   }
 
   end(): void {
+    this.#endedHere = true;
     this.#child.kill('SIGKILL');
   }
 }
+
+/** Whether a process ended because of the system, so that the same work may succeed in another process. */
+export const isSystemFailure = (error: unknown): boolean =>
+  error instanceof NativeEndError && (error.bySystem || machineFaultError(error) !== undefined);
 
 /** A file in memory that no folder names: gone with the processes that hold it, whatever ends them. */
 function memoryFile(): number | undefined {

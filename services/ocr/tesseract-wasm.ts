@@ -1,11 +1,16 @@
 // Runs Tesseract as WebAssembly in this process. The package's own worker thread would copy every page and build a JSON tree of every glyph.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { ParseError } from '#shared/contract/errors.ts';
 import type { PixelBox } from '#shared/contract/jobs.ts';
+import { machineFaultError } from '#shared/contract/machine-fault.ts';
 import { BudgetError, Engine, type EngineKind, type LaidLine, type ReadingOptions, type ReadLine } from './engine.ts';
 import { type GreyImage, greyBitmap } from './pixels.ts';
-import { findModels, installedLanguages, unusableModels } from './tesseract-models.ts';
+import { findModels, installedLanguages, type Models, unusableModels } from './tesseract-models.ts';
 import { PAGE_SEGMENTATION, THRESHOLDING } from './tesseract-variables.ts';
+
+/** What V8 and Emscripten say when WebAssembly gets no memory. */
+const OUT_OF_MEMORY = /\bOOM\b|could not allocate memory|out of memory|enlarge memory/i;
 
 /** tesseract's PageIteratorLevel. */
 const BLOCK = 0;
@@ -109,10 +114,22 @@ class WasmEngine extends Engine {
 
   /**
    * Loads the core and the models.
-   * @throws ParseError SERVICE_UNAVAILABLE if a model is missing or cannot be used.
+   * @throws ParseError SERVICE_UNAVAILABLE if a model is missing or cannot be used, or if the machine cannot load it now.
    */
   static async load(languages: readonly string[]): Promise<WasmEngine> {
     const models = findModels(languages);
+    try {
+      return await WasmEngine.#load(languages, models);
+    } catch (cause) {
+      if (cause instanceof ParseError) throw cause;
+      const error = OUT_OF_MEMORY.test(String(cause))
+        ? Object.assign(new Error('no memory', { cause }), { code: 'ENOMEM' })
+        : cause;
+      throw machineFaultError(error) ?? unusableModels(languages, cause);
+    }
+  }
+
+  static async #load(languages: readonly string[], models: Models): Promise<WasmEngine> {
     const factory = await loadCore(LSTM_ONLY, undefined, { progress: () => {} });
     const watch: Watch = { over: () => false, broken: false };
     const core = await factory({
@@ -125,13 +142,9 @@ class WasmEngine extends Engine {
       },
     });
     const api = new core.TessBaseAPI();
-    try {
-      for (const [language, path] of models) core.FS.writeFile(`${language}.traineddata`, readFileSync(path));
-      if (api.Init(null, languages.join('+'), LSTM_ONLY) !== 0)
-        throw new Error(`tesseract refused the models of ${languages.join('+')}`);
-    } catch (cause) {
-      throw unusableModels(languages, cause);
-    }
+    for (const [language, path] of models) core.FS.writeFile(`${language}.traineddata`, readFileSync(path));
+    if (api.Init(null, languages.join('+'), LSTM_ONLY) !== 0)
+      throw new Error(`tesseract refused the models of ${languages.join('+')}`);
     for (const language of languages) core.FS.unlink(`${language}.traineddata`);
     return new WasmEngine(core, api, languages, watch);
   }

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { after, beforeEach, describe, test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
@@ -12,16 +11,10 @@ import { configuredLanguages } from './languages.ts';
 import { enlargeImage, type GreyImage, stackImages, tiltImage, turnImage } from './pixels.ts';
 import { surveyPage } from './survey.ts';
 import { NativeEngine, nativeVersion } from './tesseract-native.ts';
+import { fixture } from './testing/fixture.ts';
 import { close, handle, warm } from './worker.ts';
 
 const DPI = 150;
-
-function fixture(name: string): GreyImage {
-  const file = gunzipSync(readFileSync(new URL(`../../fixtures/ocr/${name}.pgm.gz`, import.meta.url)));
-  const head = /^P5\s+(\d+)\s+(\d+)\s+255\s/.exec(file.subarray(0, 64).toString('latin1'));
-  assert.ok(head, `${name} is no PGM`);
-  return { width: Number(head[1]), height: Number(head[2]), pixels: new Uint8Array(file.subarray(head[0].length)) };
-}
 
 const context: JobContext = {
   signal: new AbortController().signal,
@@ -375,7 +368,7 @@ describe('a native engine', {
     await engine.close();
   });
 
-  test('a process that dies inside a page fails that page, and the next one gets another', async () => {
+  test('a process that crashes inside a page fails that page, and the next one gets another', async () => {
     const engine = await NativeEngine.load(configuredLanguages());
     const reading = engine.read(fixture('letter'), options);
     // The newest child that reads a list: the worker's own engine may hold another.
@@ -385,7 +378,7 @@ describe('a native engine', {
       .map(Number)
       .findLast((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('stream_filelist'));
     assert.ok(child);
-    process.kill(child, 'SIGKILL');
+    process.kill(child, 'SIGSEGV');
     await assert.rejects(reading, { name: 'NativeEndError' });
     assert.ok((await engine.read(fixture('letter'), options)).length > 5);
     await engine.close();

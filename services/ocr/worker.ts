@@ -2,6 +2,7 @@
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobHandler, OcrJob, OcrPage } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
+import { machineFaultError } from '#shared/contract/machine-fault.ts';
 import { setHeapGrowth } from '#shared/runtime/gc/heap-growth.ts';
 import { BudgetError, type Engine } from './engine.ts';
 import { checkRequestedLanguages, readEngineSetting } from './engines.ts';
@@ -49,7 +50,7 @@ function checkJob(job: OcrJob, payload: Uint8Array): void {
 /**
  * Reads one page image.
  * @throws ParseError BAD_REQUEST (wrong size, language not installed), DOCUMENT_TOO_COMPLEX (too many pixels, or a pattern without end), SERVICE_UNAVAILABLE (no
- * language data), CONVERSION_FAILED (the engine broke on this page; the next page gets a new one).
+ * language data, or the machine cannot work, or the system ended the engine twice), CONVERSION_FAILED (the engine broke on this page; the next page gets a new one).
  */
 export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
   context.signal.throwIfAborted();
@@ -69,6 +70,9 @@ export const handle: JobHandler<OcrJob> = async (job, payload, context) => {
         `Page ${job.pageNumber} is no page of text: OCR did not come to an end in ${DOCUMENT_LIMITS.ocrPageCpuMs / 1000} seconds of processor time`,
         { cause },
       );
+    if (cause instanceof ParseError) throw cause;
+    const machineError = machineFaultError(cause);
+    if (machineError) throw machineError;
     throw new ParseError('CONVERSION_FAILED', `Page ${job.pageNumber} made the OCR engine fail`, { cause });
   }
   if (reader.unfit) await engines.discard(reader);
