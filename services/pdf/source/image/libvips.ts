@@ -15,8 +15,8 @@ let loading: Promise<SharpModule['default']> | undefined;
 /** Loads libvips when the first image comes: most jobs are PDFs. */
 export function loadSharp(): Promise<SharpModule['default']> {
   loading ??= (async () => {
-    // libvips writes large images to a temporary file above this size. Documents must not be written to a disk.
-    process.env.VIPS_DISC_THRESHOLD = '1t';
+    // libvips writes images above this size to a temporary file. Documents must not be written to a disk. The largest unit that it knows is `g`.
+    process.env.VIPS_DISC_THRESHOLD = '1000g';
     const { default: sharp } = await import('sharp');
     sharp.block({ operation: ['VipsForeignLoad'] });
     sharp.unblock({ operation: READERS });
