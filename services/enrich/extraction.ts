@@ -5,6 +5,7 @@ import type { ModelConfig } from '#shared/runtime/config.ts';
 import { type ChatLimits, type ChatMessage, ChatRefusedError, complete, type ResponseFormat } from './chat.ts';
 import { excerptOf } from './excerpt.ts';
 import { extractionMessages, repairMessages } from './prompt.ts';
+import type { TextStart } from './record-text.ts';
 import { readSchema, type SchemaCheck } from './schema.ts';
 
 interface Extraction {
@@ -64,13 +65,15 @@ function parseAnswer(answer: string): unknown {
   }
 }
 
+/** @throws ParseError SCHEMA_INVALID if the check takes too long */
 function checkAnswer(answer: string, check: SchemaCheck | undefined): { value: unknown; faults: string | undefined } {
+  let value: unknown;
   try {
-    const value = parseAnswer(answer);
-    return { value, faults: check?.faults(value) };
+    value = parseAnswer(answer);
   } catch {
     return { value: undefined, faults: 'the answer is not one JSON value' };
   }
+  return { value, faults: check?.faults(value) };
 }
 
 /**
@@ -78,7 +81,7 @@ function checkAnswer(answer: string, check: SchemaCheck | undefined): { value: u
  * @throws ParseError SCHEMA_INVALID, MODEL_NOT_CONFIGURED, EXTRACTION_FAILED, and the errors of `complete`
  */
 export async function extractJson(
-  markdown: string,
+  markdown: TextStart,
   format: JsonFormat,
   config: ModelConfig | undefined,
   limits: ChatLimits,

@@ -14,6 +14,8 @@ interface Candidate {
 const SENTENCES_MAX = 6;
 const SENTENCES_MIN = 3;
 const DAMPING = 0.85;
+/** UTF-16 code units of a document from which sentences are quoted. */
+export const EXTRACTIVE_UNITS = MODEL_LIMITS.documentUnits * 4;
 const ROUNDS = 20;
 /** Sentences that are compared with each other. The comparison takes quadratic time. */
 const CANDIDATES_MAX = 400;
@@ -77,7 +79,7 @@ const lengthFactor = (length: number): number => (length < 50 ? 0.7 : length > 3
 
 function candidatesOf(markdown: string, language: string): Candidate[] {
   const candidates: Candidate[] = [];
-  for (const paragraph of paragraphsOf(markdown, MODEL_LIMITS.documentUnits * 4)) {
+  for (const paragraph of paragraphsOf(markdown, EXTRACTIVE_UNITS)) {
     if (paragraph.kind === 'heading') continue;
     for (const [index, text] of sentencesOf(paragraph.text, language).entries()) {
       if (!quotable(text) || (paragraph.kind === 'item' && !/[.!?]$/.test(text))) continue;

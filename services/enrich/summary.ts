@@ -6,6 +6,7 @@ import { type ChatLimits, ChatRefusedError, complete } from './chat.ts';
 import { excerptOf } from './excerpt.ts';
 import { summarizeByExtraction } from './extractive.ts';
 import { summaryMessages } from './prompt.ts';
+import type { TextStart } from './record-text.ts';
 
 interface Summary {
   text: string;
@@ -21,13 +22,13 @@ const NO_TEXT = 'The document has no text to summarize.';
  * @throws ParseError the errors of `complete`
  */
 export async function summarize(
-  markdown: string,
+  markdown: TextStart,
   config: ModelConfig | undefined,
   limits: ChatLimits,
   language?: string,
 ): Promise<Summary> {
-  if (markdown.trim() === '') return { text: '', warnings: [NO_TEXT] };
-  if (!config) return { text: summarizeByExtraction(markdown, language), warnings: [NO_MODEL] };
+  if (markdown.text.trim() === '') return { text: '', warnings: [NO_TEXT] };
+  if (!config) return { text: summarizeByExtraction(markdown.text, language), warnings: [NO_MODEL] };
   const { text, warning } = excerptOf(markdown);
   try {
     const answer = (await complete(config, { messages: summaryMessages(text) }, limits)).trim();

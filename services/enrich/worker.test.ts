@@ -103,7 +103,8 @@ async function run(
     ...job,
   };
   const output = await handle(completeJob, Buffer.from(JSON.stringify(fields)), context);
-  return { fields: JSON.parse(String(output.payload)) as RecordFields, report: output.reply as RecordReport };
+  const json = Buffer.concat([...(output.payload as Iterable<Uint8Array>)]).toString('utf8');
+  return { fields: JSON.parse(json) as RecordFields, report: output.reply as RecordReport };
 }
 
 /** Matches an error with this code whose message contains neither the response nor the address of the endpoint. */
@@ -196,8 +197,7 @@ describe('json', () => {
     'a reference without a target': { $ref: '#/definitions/none' },
     'a remote reference': { $ref: 'https://schemas.example/x.json' },
     'an invalid pattern': { type: 'string', pattern: '(' },
-    'a pattern with nested quantifiers': { type: 'string', pattern: '^(a+)+$' },
-    'a pattern with nested quantifiers for property names': { type: 'object', patternProperties: { '^(a|b*)*$': {} } },
+    'an unknown draft': { $schema: 'urn:other' },
   }))
     it(`throws SCHEMA_INVALID for a schema with ${name}`, async () => {
       configure();
