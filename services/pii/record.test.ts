@@ -30,10 +30,16 @@ async function redact(
 const RECORD = 'services/pii/record.ts';
 const METADATA = 'services/pii/metadata.ts';
 const RENDER = 'shared/document/render.ts';
+const STREAMED = 'shared/document/streamed-record.ts';
 
 /** Fields to add to the contract: the file, the position, the field, and the files that must then fail to compile. */
 const ADDITIONS = [
-  ['response.ts', /recordFieldsSchema = z\s*\.object\(\{/, 'ofRecord: z.string().optional(),', [RECORD, RENDER]],
+  [
+    'response.ts',
+    /recordFieldsSchema = z\s*\.object\(\{/,
+    'ofRecord: z.string().optional(),',
+    [RECORD, RENDER, STREAMED],
+  ],
   ['response.ts', /pageSchema = z\s*\.object\(\{/, 'ofPage: z.string().optional(),', [RECORD]],
   ['response.ts', /pageBlocksSchema = z\s*\.object\(\{/, 'ofPageBlocks: z.string().optional(),', [RECORD]],
   ['response.ts', /blockSchema = z\s*\.object\(\{/, 'ofBlock: z.string().optional(),', [RECORD]],
