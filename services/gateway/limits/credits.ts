@@ -1,7 +1,7 @@
 // Charges credits: a request holds one credit while it runs, and is charged only if it succeeds.
-import type { SharedState } from '#shared/bus/bus.ts';
+import type { Patience, SharedState } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
-import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { REQUEST_LIMITS, TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import type { Key } from '../auth/keys.ts';
 
 /** Ten years. The shared state deletes a value this long after its last write, and an account must never be deleted. */
@@ -70,18 +70,18 @@ export async function holdCredit(
   state: SharedState,
   key: Pick<Key, 'id' | 'credits'>,
   requestId: string,
+  patience: Patience = {},
 ): Promise<CreditHold> {
   const limit = key.credits;
   if (limit === null) return UNLIMITED;
   const name = accountName(key.id);
-  const now = Date.now();
   const held = await state.update(
     name,
     (current) => {
-      const next = addHold(parseAccount(current), requestId, limit, now);
+      const next = addHold(parseAccount(current), requestId, limit, state.now());
       return next ? { next, result: true } : { next: current, result: false };
     },
-    { ttlMs: ACCOUNT_TTL_MS },
+    { ttlMs: ACCOUNT_TTL_MS, ...patience },
   );
   if (!held) throw new ParseError('PAYMENT_REQUIRED');
   let settled = false;
@@ -91,7 +91,7 @@ export async function holdCredit(
     await state.update(
       name,
       (current) => ({ next: settleHold(parseAccount(current), requestId, cost), result: undefined }),
-      { ttlMs: ACCOUNT_TTL_MS },
+      { ttlMs: ACCOUNT_TTL_MS, until: Date.now() + TRANSPORT_LIMITS.settleRetryMs },
     );
   };
   return { charge: settle, release: () => settle(0) };

@@ -9,16 +9,7 @@ import { until, useFakeClock } from '../testing/clock.ts';
 import { ConcurrencyLimiter } from './concurrency.ts';
 import { addHold, holdCredit, parseCost, settleHold } from './credits.ts';
 import { checkRate, enforceRate, wholeSeconds } from './rate.ts';
-import {
-  type Claim,
-  claimSlot,
-  NO_CLAIMS,
-  queueFullUntil,
-  releaseSlot,
-  renewSlot,
-  slotFreeAt,
-  type TeamClaims,
-} from './slots.ts';
+import { type Claim, claimSlot, NO_CLAIMS, releaseSlot, renewSlot, requestsAhead, type TeamClaims } from './slots.ts';
 import { claimsKey } from './team-claims.ts';
 
 const NOW = 1_700_000_000_000;
@@ -63,6 +54,7 @@ const claim = (id: string, extra: Partial<Claim> = {}): Claim => ({
   id,
   expires: NOW + 10_000,
   deadline: NOW + 30_000,
+  work: '.pdf',
   ...extra,
 });
 
@@ -78,17 +70,23 @@ test('slots: requests hold the free slots, then wait in order of arrival, then a
     ['a', 'b', 'c', 'd'].map((id) => request(id, id === 'b' ? { deadline: NOW + 9_500 } : {}).state),
     ['held', 'held', 'waiting', 'waiting'],
   );
-  assert.deepEqual(request('e'), { state: 'rejected', freeAt: NOW + 9_500 });
-  assert.equal(queueFullUntil(claims, limits, NOW), NOW + 9_500);
-  assert.equal(slotFreeAt(claims, limits, 'd', NOW), NOW + 30_000, 'b ends first, but c gets its slot');
-  assert.equal(slotFreeAt(releaseSlot(claims, 'c'), limits, 'd', NOW), NOW + 9_500, 'without c, d gets the slot of b');
-  assert.equal(slotFreeAt(releaseSlot(releaseSlot(claims, 'c'), 'a'), limits, 'd', NOW), NOW, 'a slot is free');
+  assert.equal(request('e').state, 'rejected');
   claims = releaseSlot(claims, 'a');
   assert.equal(request('d').state, 'waiting', 'c is ahead of d');
   assert.equal(request('f').state, 'rejected', 'a new request does not overtake the queue');
   assert.equal(request('c').state, 'held');
   assert.equal(request('c').state, 'held', 'a repeated claim changes nothing');
   assert.equal(request('f').state, 'waiting');
+});
+
+test('slots: a request knows how many must end before it gets a slot', () => {
+  const limits = { concurrency: 2, queue: 3 };
+  let claims: TeamClaims = NO_CLAIMS;
+  for (const id of ['a', 'b', 'c', 'd', 'e']) claims = claimSlot(claims, claim(id), limits, NOW).claims;
+  const ahead = (ids: string) => [...ids].map((id) => requestsAhead(claims, limits, id, NOW));
+  assert.deepEqual(ahead('abcdez'), [0, 0, 1, 2, 3, 4]);
+  claims = releaseSlot(claims, 'a');
+  assert.deepEqual(ahead('bcdez'), [0, 0, 1, 2, 3]);
 });
 
 test('slots: a claim becomes void when its lease expires or its deadline passes', () => {
@@ -130,7 +128,7 @@ test('concurrency: one slot is passed from request to request in order of arriva
   let running = 0;
   await Promise.all(
     [0, 1, 2, 3, 4, 5].map(async (i) => {
-      const slot = await limiter.acquire(key, { id: `r${i}`, deadline: inAnHour(), signal });
+      const slot = await limiter.acquire(key, { id: `r${i}`, deadline: inAnHour(), work: '.pdf', signal });
       assert.equal(++running, 1, 'only one request runs');
       assert.equal(slot.queuedMs === undefined, i === 0);
       order.push(i);
@@ -157,26 +155,26 @@ test('concurrency: rejects a request if the queue is full or its deadline passes
     return true;
   };
   const clock = useFakeClock(t);
-  const first = await limiter.acquire(key, { id: 'a', deadline: inAnHour(), signal });
+  const first = await limiter.acquire(key, { id: 'a', deadline: inAnHour(), work: '.pdf', signal });
   await limiter.check(key);
 
   const client = new AbortController();
-  const waiting = otherGateway.acquire(key, { id: 'b', deadline: inAnHour(), signal: client.signal });
+  const waiting = otherGateway.acquire(key, { id: 'b', deadline: inAnHour(), work: '.pdf', signal: client.signal });
   await until(async () => (await waitingIds(state, 't')).includes('b'));
   await assert.rejects(limiter.check(key), limitReached);
-  await assert.rejects(limiter.acquire(key, { id: 'c', deadline: inAnHour(), signal }), limitReached);
+  await assert.rejects(limiter.acquire(key, { id: 'c', deadline: inAnHour(), work: '.pdf', signal }), limitReached);
   client.abort(new Error('disconnected'));
   await assert.rejects(waiting, /disconnected/);
 
   const late = assert.rejects(
-    otherGateway.acquire(key, { id: 'd', deadline: Date.now() + 1_000, signal }),
+    otherGateway.acquire(key, { id: 'd', deadline: Date.now() + 1_000, work: '.pdf', signal }),
     limitReached,
   );
   await until(async () => (await waitingIds(state, 't')).includes('d'));
   await clock.advance(1_000);
   await late;
 
-  const next = otherGateway.acquire(key, { id: 'e', deadline: inAnHour(), signal });
+  const next = otherGateway.acquire(key, { id: 'e', deadline: inAnHour(), work: '.pdf', signal });
   await until(async () => (await waitingIds(state, 't')).includes('e'));
   await first.release();
   // The release does not wake the other gateway. It finds the free slot when it polls.
@@ -191,7 +189,7 @@ test('concurrency: a held slot is renewed until it is released', async (t) => {
   const limiter = new ConcurrencyLimiter(state);
   const key = { team: 't', concurrency: 1, queue: 0 };
   const { signal } = new AbortController();
-  const slot = await limiter.acquire(key, { id: 'a', deadline: inAnHour(), signal });
+  const slot = await limiter.acquire(key, { id: 'a', deadline: inAnHour(), work: '.pdf', signal });
   await clock.advance(30_000);
   await assert.rejects(limiter.check(key), { code: 'CONCURRENCY_LIMIT_REACHED' });
   await slot.release();

@@ -1,5 +1,5 @@
 // Limits the request rate of an API key with GCRA, which needs one number per key in the shared state.
-import type { SharedState } from '#shared/bus/bus.ts';
+import type { Patience, SharedState } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 
 const WINDOW_MS = 60_000;
@@ -37,15 +37,19 @@ export function wholeSeconds(milliseconds: number): number {
  * Counts one request against the rate of a key.
  * @throws ParseError RATE_LIMIT_EXCEEDED with the seconds after which the next request is allowed
  */
-export async function enforceRate(state: SharedState, keyId: string, perMinute: number): Promise<void> {
-  const now = Date.now();
+export async function enforceRate(
+  state: SharedState,
+  keyId: string,
+  perMinute: number,
+  patience: Patience = {},
+): Promise<void> {
   const result = await state.update(
     `rate.${keyId}`,
     (current) => {
-      const checked = checkRate(typeof current === 'number' ? current : undefined, now, perMinute);
+      const checked = checkRate(typeof current === 'number' ? current : undefined, state.now(), perMinute);
       return { next: checked.allowed ? checked.arrival : current, result: checked };
     },
-    { ttlMs: 2 * WINDOW_MS },
+    { ttlMs: 2 * WINDOW_MS, ...patience },
   );
   if (result.allowed) return;
   const retryAfterSeconds = wholeSeconds(result.waitMs);

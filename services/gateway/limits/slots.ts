@@ -3,10 +3,14 @@
 /** A request that holds a slot or waits for one. */
 export interface Claim {
   id: string;
-  /** Epoch milliseconds. The claim is void after this unless it is renewed, because its gateway has crashed. */
+  /** Epoch milliseconds on the clock of the shared state, as all times here. The claim is void after this unless it is renewed, because its gateway has crashed. */
   expires: number;
   /** Epoch milliseconds. The request is finished by then in any case. */
   deadline: number;
+  /** What decides how long the document takes, for example `.pdf`. */
+  work: string;
+  /** Epoch milliseconds at which the request got its slot; absent while it waits. */
+  since?: number;
 }
 
 export interface TeamClaims {
@@ -17,7 +21,7 @@ export interface TeamClaims {
 
 export const NO_CLAIMS: TeamClaims = { held: [], waiting: [] };
 
-interface TeamLimits {
+export interface TeamLimits {
   /** Number of slots. */
   concurrency: number;
   /** Number of requests that may wait for a slot. */
@@ -27,11 +31,11 @@ interface TeamLimits {
 export type ClaimResult =
   | { state: 'held' }
   | { state: 'waiting' }
-  /** The request has no claim. `freeAt`: epoch milliseconds by which the queue has a free position. */
-  | { state: 'rejected'; freeAt: number };
+  /** The request has no claim. `claims`: those of the other requests. */
+  | { state: 'rejected'; claims: TeamClaims };
 
 /** Removes claims that have expired or passed their deadline. */
-function liveClaims(claims: TeamClaims, now: number): TeamClaims {
+export function liveClaims(claims: TeamClaims, now: number): TeamClaims {
   const isLive = (claim: Claim): boolean => claim.expires > now && claim.deadline > now;
   return { held: claims.held.filter(isLive), waiting: claims.waiting.filter(isLive) };
 }
@@ -40,11 +44,6 @@ function liveClaims(claims: TeamClaims, now: number): TeamClaims {
 export function countClaims(current: TeamClaims, now: number): { held: number; waiting: number } {
   const { held, waiting } = liveClaims(current, now);
   return { held: held.length, waiting: waiting.length };
-}
-
-/** The earliest deadline, epoch milliseconds. */
-function earliestDeadline(claims: readonly Claim[]): number {
-  return claims.reduce((earliest, claim) => Math.min(earliest, claim.deadline), Number.POSITIVE_INFINITY);
 }
 
 /**
@@ -58,21 +57,24 @@ export function claimSlot(
   now: number,
 ): { claims: TeamClaims; result: ClaimResult } {
   const { held, waiting } = liveClaims(current, now);
-  const renewed = (list: Claim[]): Claim[] => list.map((other) => (other.id === claim.id ? claim : other));
+  const renewed = (list: Claim[]): Claim[] =>
+    list.map((other) => (other.id === claim.id ? { ...claim, ...sinceOf(other) } : other));
   if (held.some((other) => other.id === claim.id))
     return { claims: { held: renewed(held), waiting }, result: { state: 'held' } };
   const position = waiting.findIndex((other) => other.id === claim.id);
   const ahead = position === -1 ? waiting.length : position;
   if (held.length + ahead < limits.concurrency)
     return {
-      claims: { held: [...held, claim], waiting: waiting.filter((other) => other.id !== claim.id) },
+      claims: { held: [...held, { ...claim, since: now }], waiting: waiting.filter((other) => other.id !== claim.id) },
       result: { state: 'held' },
     };
   if (position !== -1) return { claims: { held, waiting: renewed(waiting) }, result: { state: 'waiting' } };
   if (waiting.length < limits.queue)
     return { claims: { held, waiting: [...waiting, claim] }, result: { state: 'waiting' } };
-  return { claims: { held, waiting }, result: { state: 'rejected', freeAt: earliestDeadline([...held, ...waiting]) } };
+  return { claims: { held, waiting }, result: { state: 'rejected', claims: { held, waiting } } };
 }
+
+const sinceOf = ({ since }: Claim): Pick<Claim, 'since'> => (since === undefined ? {} : { since });
 
 /**
  * Renews a held slot. If the slot was lost (the bus lost its state, or was not connected for longer than the lease), it
@@ -88,26 +90,32 @@ export function releaseSlot(current: TeamClaims, id: string): TeamClaims {
   return { held: current.held.filter(isOther), waiting: current.waiting.filter(isOther) };
 }
 
-/** Returns undefined if a new request would be accepted now, otherwise the epoch milliseconds by which a slot or a queue position is free. */
-export function queueFullUntil(current: TeamClaims, limits: TeamLimits, now: number): number | undefined {
-  const { held, waiting } = liveClaims(current, now);
-  const full = held.length >= limits.concurrency && waiting.length >= limits.queue;
-  return full ? earliestDeadline([...held, ...waiting]) : undefined;
+/** How many requests are before each one, with a slot or waiting; 0 for one that has a slot. */
+interface Places {
+  byId: ReadonlyMap<string, number>;
+  total: number;
 }
 
+const placesOf = new WeakMap<TeamClaims, Places>();
+
 /**
- * Returns the epoch milliseconds by which a slot is free for a request that is last in the queue; `now` if one is free.
- * Each claim, held or waiting, ends at its deadline at the latest. A slot is free when fewer claims than slots are left.
- * @param id request whose own claim does not count
+ * How many requests must end before this one gets a slot: 0 if it has one, or may claim one now. A thousand waiting requests read the same
+ * claims, so their places are computed once, with the time of the first call.
  */
-export function slotFreeAt(
+export function requestsAhead(
   current: TeamClaims,
   limits: Pick<TeamLimits, 'concurrency'>,
   id: string,
   now: number,
 ): number {
-  const { held, waiting } = liveClaims(current, now);
-  const ends = [...held, ...waiting].filter((claim) => claim.id !== id).map((claim) => claim.deadline);
-  ends.sort((a, b) => a - b);
-  return ends[ends.length - limits.concurrency] ?? now;
+  let places = placesOf.get(current);
+  if (!places) {
+    const { held, waiting } = liveClaims(current, now);
+    const byId = new Map(waiting.map((claim, index) => [claim.id, held.length + index]));
+    for (const claim of held) byId.set(claim.id, 0);
+    places = { byId, total: held.length + waiting.length };
+    placesOf.set(current, places);
+  }
+  // A request without a claim comes last.
+  return Math.max(0, (places.byId.get(id) ?? places.total) - limits.concurrency + 1);
 }
