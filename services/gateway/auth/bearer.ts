@@ -1,17 +1,18 @@
 // Authenticates a request by its bearer token and checks the permissions of its key.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ParseError } from '#shared/contract/errors.ts';
-import type { Key, KeySource, Permission } from './keys.ts';
+import { contextOf } from '../context.ts';
+import { isExpired, type Key, type KeySource, type Permission } from './keys.ts';
 
 /** The syntax of RFC 6750, section 2.1, but with any printable character, because clients may use keys that another service created. */
 const BEARER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
 
 /**
- * Returns the key of a request.
- * @throws ParseError UNAUTHORIZED if it is missing, malformed, unknown or revoked, with the same message for all four;
- * SERVICE_UNAVAILABLE if the keys are not loaded yet
+ * Returns the key of a request, and notes it in the context of the request.
+ * @throws ParseError UNAUTHORIZED if it is missing, malformed, unknown or revoked, with the same message for all four, or if it has
+ * expired, which only a client that has the key can see; SERVICE_UNAVAILABLE if the keys are not loaded yet
  */
-export function authenticate(request: IncomingMessage, keys: KeySource): Key {
+export function authenticate(request: IncomingMessage, response: ServerResponse, keys: KeySource): Key {
   if (!keys.ready())
     throw new ParseError(
       'SERVICE_UNAVAILABLE',
@@ -21,6 +22,12 @@ export function authenticate(request: IncomingMessage, keys: KeySource): Key {
   const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
   const key = token === undefined ? undefined : keys.find(token);
   if (!key) throw new ParseError('UNAUTHORIZED');
+  contextOf(response).key = key;
+  if (isExpired(key, Date.now()))
+    throw new ParseError(
+      'UNAUTHORIZED',
+      `Unauthorized: Invalid token: this API key expired on ${key.expires}; use a new key`,
+    );
   return key;
 }
 

@@ -4,7 +4,16 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Logger } from '#shared/runtime/log.ts';
 import { changeKeyFile, KeyFileError, readKeyFile } from './key-file.ts';
-import { FIRST_KEY_PLAN, hashToken, type Key, KeyIndex, type KeySource, makeKey, randomToken } from './keys.ts';
+import {
+  FIRST_KEY_PLAN,
+  hashToken,
+  type Key,
+  KeyIndex,
+  type KeyObserver,
+  type KeySource,
+  makeKey,
+  randomToken,
+} from './keys.ts';
 
 /** Some file systems do not report changes to a watcher, so the file's timestamp and size are polled too. */
 const POLL_MS = 400;
@@ -18,10 +27,13 @@ export async function openFileKeys(options: {
   path: string;
   apiKey: string | undefined;
   log: Logger;
+  onKeys: KeyObserver;
 }): Promise<KeySource> {
-  const { path, log } = options;
-  const { keys, firstKey } = await prepareKeyFile(path, options.apiKey);
-  const file = new WatchedKeyFile(path, new KeyIndex(keys), log);
+  const { path, log, onKeys } = options;
+  const { existing, firstKey } = await prepareKeyFile(path, options.apiKey);
+  // The keys that existed before this start come first, so that a key that it created counts as new.
+  onKeys(existing.map((key) => ({ key, version: '' })));
+  const file = new WatchedKeyFile(path, log, onKeys);
   await file.reload();
   const stopWatching = watchFile(path, () => file.reloadInBackground());
   return {
@@ -36,36 +48,39 @@ export async function openFileKeys(options: {
 }
 
 interface PreparedKeys {
-  keys: Key[];
+  /** The keys that were in the file before. */
+  existing: readonly Key[];
   /** Set if the file was created. */
   firstKey: string | undefined;
 }
 
 /** Creates the file with one key if it does not exist, and adds the operator's `API_KEY` if it is missing. */
 function prepareKeyFile(path: string, apiKey: string | undefined): Promise<PreparedKeys> {
-  return changeKeyFile(path, (existing) => {
-    const keys = existing ?? [];
-    const token = apiKey ?? (existing === undefined ? randomToken() : undefined);
-    if (token === undefined || keys.some((key) => key.sha256 === hashToken(token)))
-      return { keys: undefined, result: { keys, firstKey: undefined } };
-    const next = [...keys, makeKey(token, FIRST_KEY_PLAN)];
-    return { keys: next, result: { keys: next, firstKey: existing === undefined ? token : undefined } };
+  return changeKeyFile(path, (keys) => {
+    const existing = keys ?? [];
+    const token = apiKey ?? (keys === undefined ? randomToken() : undefined);
+    if (token === undefined || existing.some((key) => key.sha256 === hashToken(token)))
+      return { keys: undefined, result: { existing, firstKey: undefined } };
+    const createdBy = apiKey === undefined ? 'first start of the gateway' : 'API_KEY';
+    const next = [...existing, makeKey(token, { ...FIRST_KEY_PLAN, createdBy })];
+    return { keys: next, result: { existing, firstKey: keys === undefined ? token : undefined } };
   });
 }
 
 /** The keys of a file, reloaded when the file has changed. */
 class WatchedKeyFile {
-  index: KeyIndex;
+  index = new KeyIndex([]);
   readonly #path: string;
   readonly #log: Logger;
+  readonly #onKeys: KeyObserver;
   /** Inode, modification time and size at the last load. */
   #version = '';
   #reloading: Promise<void> | undefined;
 
-  constructor(path: string, index: KeyIndex, log: Logger) {
+  constructor(path: string, log: Logger, onKeys: KeyObserver) {
     this.#path = path;
-    this.index = index;
     this.#log = log;
+    this.#onKeys = onKeys;
   }
 
   async reload(): Promise<void> {
@@ -75,8 +90,10 @@ class WatchedKeyFile {
     this.#version = version;
     try {
       const keys = await readKeyFile(this.#path);
-      if (keys) this.index = new KeyIndex(keys);
-      else this.#log.warn('the keys file is missing; the last valid keys stay active');
+      if (keys) {
+        this.index = new KeyIndex(keys);
+        this.#onKeys(keys.map((key) => ({ key, version })));
+      } else this.#log.warn('the keys file is missing; the last valid keys stay active');
     } catch (error) {
       const reason = error instanceof KeyFileError ? error.message : 'it cannot be read';
       this.#log.error({ reason }, 'the keys file is invalid; the last valid keys stay active');

@@ -6,11 +6,11 @@ import { hashToken, type Key } from './keys.ts';
 export interface KeyStore {
   add(key: Key): Promise<void>;
   list(): Promise<readonly Key[]>;
-  /** Revokes the active key with this value or id. @returns the key, or undefined if there is none */
-  revoke(valueOrId: string): Promise<Key | undefined>;
+  /** Revokes the key with this value or id that is not revoked. @param revokedBy who does it @returns the key, or undefined if there is none */
+  revoke(valueOrId: string, revokedBy: string): Promise<Key | undefined>;
 }
 
-/** Finds the active key with this value or id. */
+/** Finds the key with this value or id that is not revoked. */
 export function findKey<K extends Key>(keys: readonly K[], valueOrId: string): K | undefined {
   const hash = hashToken(valueOrId);
   return keys.find((key) => key.revokedAt === undefined && (key.sha256 === hash || key.id === valueOrId));
@@ -20,11 +20,11 @@ export function openFileStore({ keysFile }: Pick<Config, 'keysFile'>): KeyStore 
   return {
     add: (key) => changeKeyFile(keysFile, (keys) => ({ keys: [...(keys ?? []), key], result: undefined })),
     list: async () => (await readKeyFile(keysFile)) ?? [],
-    revoke: (valueOrId) =>
+    revoke: (valueOrId, revokedBy) =>
       changeKeyFile(keysFile, (keys = []) => {
         const key = findKey(keys, valueOrId);
         if (!key) return { keys: undefined, result: undefined };
-        const revoked = { ...key, revokedAt: new Date().toISOString() };
+        const revoked = { ...key, revokedAt: new Date().toISOString(), revokedBy };
         return { keys: keys.map((other) => (other === key ? revoked : other)), result: revoked };
       }),
   };

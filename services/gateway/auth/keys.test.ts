@@ -23,7 +23,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 
 const freshPath = (): string => join(folder, `sub${++counter}`, 'keys.json');
 const open = (path: string, apiKey?: string, log: Logger = silent): Promise<KeySource> =>
-  openFileKeys({ path, apiKey, log });
+  openFileKeys({ path, apiKey, log, onKeys: () => undefined });
 
 function keysCommand(path: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const command = fileURLToPath(new URL('../../keys.ts', import.meta.url));
@@ -92,6 +92,25 @@ test('a key that the command creates or revokes takes effect without a restart',
   await keys.close();
 });
 
+test('a key with an expiry is listed with its date, and with its state when it has expired', async () => {
+  const path = freshPath();
+  await changeKeyFile(path, () => {
+    const plan = { ...FIRST_KEY_PLAN, team: 'old', expires: '2020-02-03T00:00:00.000Z' };
+    return { keys: [makeKey(randomToken(), plan)], result: undefined };
+  });
+  const year = new Date().getUTCFullYear() + 1;
+  const created = await keysCommand(path, 'create', '--team', 'date', '--expires', `${year}-01-31`);
+  assert.match(created.stdout, new RegExp(`expires: ${year}-01-31T00:00:00.000Z`));
+  const before = Date.now();
+  await keysCommand(path, 'create', '--team', 'days', '--expires', '90d');
+  const [, , days] = (await readKeyFile(path)) ?? [];
+  const lifetime = Date.parse(days?.expires ?? '') - Date.parse(days?.createdAt ?? '');
+  assert.ok(Math.abs(lifetime - 90 * 24 * 3_600_000) < Date.now() - before, `${lifetime} ms`);
+  const { stdout } = await keysCommand(path, 'list');
+  assert.match(stdout, /old .* 2020-02-03 +expired/);
+  assert.match(stdout, new RegExp(`date .* ${year}-01-31 +active`));
+});
+
 test('the command exits with 1 and a message for wrong arguments, and changes nothing', async () => {
   const path = freshPath();
   for (const args of [
@@ -100,6 +119,11 @@ test('the command exits with 1 and a message for wrong arguments, and changes no
     ['create', '--rate', 'x'],
     ['create', '--rate', '0'],
     ['create', '--allow', 'root'],
+    ['create', '--expires', '90'],
+    ['create', '--expires', '0d'],
+    ['create', '--expires', '99999d'],
+    ['create', '--expires', '2020-01-01'],
+    ['create', '--expires', '2999-02-30'],
     ['create', '--nope'],
     ['revoke'],
   ]) {

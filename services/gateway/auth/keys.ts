@@ -22,6 +22,9 @@ export const planSchema = z.object({
 });
 export type Plan = z.infer<typeof planSchema>;
 
+/** Characters of `createdBy` and `revokedBy`. */
+const ACTOR_LENGTH = 256;
+
 /** A key as it is stored: its hash, never its value. */
 export const keySchema = planSchema.extend({
   /** Short public name of the key in logs and lists. */
@@ -29,14 +32,34 @@ export const keySchema = planSchema.extend({
   /** SHA-256 of the key's value, hexadecimal. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   createdAt: z.iso.datetime(),
+  /** Who created it: the user and host of `npm run keys`. Not proven, because whoever may write the key may write this too. */
+  createdBy: z.string().max(ACTOR_LENGTH).optional(),
+  /** From this time on, requests with the key are refused. Compared with the clock of the gateway's machine. */
+  expires: z.iso.datetime().optional(),
   /** Set for a revoked key. A revoked key stays in the file, so that `API_KEY` cannot add its value again. */
   revokedAt: z.iso.datetime().optional(),
+  /** Who revoked it, like `createdBy`. */
+  revokedBy: z.string().max(ACTOR_LENGTH).optional(),
 });
 export type Key = z.infer<typeof keySchema>;
 
+/** Whether the key has expired at a time in epoch milliseconds. */
+export function isExpired({ expires }: Pick<Key, 'expires'>, now: number): boolean {
+  return expires !== undefined && Date.parse(expires) <= now;
+}
+
+/** A key with the version of the file or Secret that it was read from. */
+export interface StoredKey {
+  key: Key;
+  version: string;
+}
+
+/** Is called with all valid keys, revoked ones too, when they are loaded and after each change. */
+export type KeyObserver = (keys: readonly StoredKey[]) => void;
+
 /** Where the gateway looks up keys: a file, or Kubernetes Secrets. */
 export interface KeySource {
-  /** Returns the active key with this value, or undefined if it is unknown or revoked. */
+  /** Returns the key with this value, also if it has expired; undefined if it is unknown or revoked. */
   find(token: string): Key | undefined;
   /** False until the keys have been loaded once. */
   ready(): boolean;
@@ -74,12 +97,16 @@ export function randomToken(): string {
 }
 
 /** Creates the stored form of a key. @param plan without `team`, the key gets its own team */
-export function makeKey(token: string, plan: Omit<Plan, 'team'> & { team?: string }, now = new Date()): Key {
+export function makeKey(
+  token: string,
+  plan: Omit<Plan, 'team'> & { team?: string } & Pick<Key, 'expires' | 'createdBy'>,
+  now = new Date(),
+): Key {
   const id = randomBytes(6).toString('hex');
   return { ...plan, team: plan.team ?? `team-${id}`, id, sha256: hashToken(token), createdAt: now.toISOString() };
 }
 
-/** Active keys by hash. Only hashes are compared, so the time of a lookup does not reveal how close a guess is. */
+/** Keys that are not revoked, by hash. Only hashes are compared, so the time of a lookup does not reveal how close a guess is. */
 export class KeyIndex {
   readonly #byHash: ReadonlyMap<string, Key>;
 

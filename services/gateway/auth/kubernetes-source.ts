@@ -11,15 +11,15 @@ import {
 import { KEYS_LIMITS } from '#shared/contract/limits.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { describeApiError, type KeyCluster } from './cluster.ts';
-import type { KeySource } from './keys.ts';
+import type { KeyObserver, KeySource } from './keys.ts';
 import { SecretIndex } from './secret-index.ts';
 
 /**
  * Follows the Secrets that the selector matches in one namespace. Needs `list` and `watch` on them, and nothing else.
  * Returns at once: `ready()` is false, and `find` returns undefined, until the first list has arrived.
  */
-export function openKubernetesKeys(cluster: KeyCluster, log: Logger): KeySource {
-  const follower = new SecretFollower(cluster, log);
+export function openKubernetesKeys(cluster: KeyCluster, log: Logger, onKeys: KeyObserver): KeySource {
+  const follower = new SecretFollower(cluster, log, onKeys);
   const stopped = follower.run();
   return {
     find: (token) => follower.keys.find(token),
@@ -53,10 +53,10 @@ class SecretFollower {
   #failures = 0;
   #lastLogged = 0;
 
-  constructor(cluster: KeyCluster, log: Logger) {
+  constructor(cluster: KeyCluster, log: Logger, onKeys: KeyObserver) {
     this.#cluster = cluster;
     this.#log = log;
-    this.keys = new SecretIndex(log);
+    this.keys = new SecretIndex(log, onKeys);
   }
 
   stop(): void {

@@ -3,7 +3,7 @@ import { ApiException, dumpYaml, PatchStrategy, setHeaderOptions } from '@kubern
 import { describeApiError, type KeyCluster } from './cluster.ts';
 import { findKey, type KeyStore } from './key-store.ts';
 import type { Key } from './keys.ts';
-import { buildSecret, parseSecret, SecretError } from './secret.ts';
+import { buildSecret, parseSecret, REVOKED_BY, SecretError } from './secret.ts';
 
 /** The API server rejected a request or cannot be reached. The message gives the reason. */
 class ClusterError extends Error {
@@ -54,14 +54,15 @@ export function openSecretStore(cluster: KeyCluster, warn: (line: string) => voi
       await call(api.createNamespacedSecret({ namespace, body: buildSecret(key, cluster) }), 'create');
     },
     list,
-    async revoke(valueOrId) {
+    async revoke(valueOrId, revokedBy) {
       const key = findKey(await list(), valueOrId);
       if (!key) return undefined;
       const revokedAt = new Date().toISOString();
-      const patch = { namespace, name: key.secret, body: { stringData: { revokedAt } } };
+      const body = { metadata: { annotations: { [REVOKED_BY]: revokedBy } }, stringData: { revokedAt } };
+      const patch = { namespace, name: key.secret, body };
       const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
       await call(api.patchNamespacedSecret(patch, merge), 'patch');
-      return { ...key, revokedAt };
+      return { ...key, revokedAt, revokedBy };
     },
   };
 }

@@ -19,7 +19,8 @@ function secret(fields: Record<string, string>, name = 'key-one', resourceVersio
 /** The Secret of a key as the API server returns it. */
 function storedSecret(key: Key, resourceVersion = '1'): V1Secret {
   const built = buildSecret(key, { namespace: 'ns', selector: SELECTOR });
-  return secret(built.stringData ?? {}, built.metadata?.name, resourceVersion);
+  const stored = secret(built.stringData ?? {}, built.metadata?.name, resourceVersion);
+  return { ...stored, metadata: { ...built.metadata, ...stored.metadata } };
 }
 
 test('a Secret with only a hash is a key with the plan of a new key and the name of the Secret', () => {
@@ -66,6 +67,7 @@ const INVALID: readonly (readonly [name: string, fields: Record<string, string>,
   ['a rate that is not a number', { sha256: HASH, rate: 'fast' }, /^rate: /],
   ['a rate of 0', { sha256: HASH, rate: '0' }, /^rate: /],
   ['an unknown permission', { sha256: HASH, allow: 'parse,root' }, /^allow/],
+  ['an expiry that is not a date', { sha256: HASH, expires: '90d' }, /^expires: /],
   ['a revocation that is not a date', { sha256: HASH, revokedAt: 'soon' }, /^revokedAt: /],
 ];
 for (const [name, fields, message] of INVALID)
@@ -81,9 +83,23 @@ for (const [name, fields, message] of INVALID)
     );
   });
 
+test('reads the expiry as a date or a timestamp, and who created and revoked the key from annotations', () => {
+  const at = (expires: string) => parseSecret(secret({ sha256: HASH, expires })).expires;
+  assert.equal(at('2027-01-31\n'), '2027-01-31T00:00:00.000Z');
+  assert.equal(at('2027-01-31T12:00:00Z'), '2027-01-31T12:00:00Z');
+  const annotated = secret({ sha256: HASH });
+  annotated.metadata = {
+    ...annotated.metadata,
+    annotations: { 'parsemesh.dev/created-by': 'ada@desk', 'parsemesh.dev/revoked-by': 'bob@desk', other: 'x' },
+  };
+  const { createdBy, revokedBy } = parseSecret(annotated);
+  assert.deepEqual([createdBy, revokedBy], ['ada@desk', 'bob@desk']);
+});
+
 test('the gateway reads the Secret that the command writes', () => {
   for (const credits of [null, 12]) {
-    const key = makeKey(randomToken(), { ...NEW_KEY_PLAN, credits, allow: ['parse', 'audit'] });
+    const plan = { ...NEW_KEY_PLAN, credits, allow: ['parse', 'audit'] as const, expires: '2027-01-31T00:00:00.000Z' };
+    const key = makeKey(randomToken(), { ...plan, allow: [...plan.allow], createdBy: 'ada@desk' });
     assert.deepEqual({ ...parseSecret(storedSecret(key)), createdAt: key.createdAt }, key);
   }
 });
@@ -97,7 +113,10 @@ test('a new Secret has the labels that the selector matches, and a selector with
 
 test('the index follows lists and events, and logs an invalid Secret once by its name', () => {
   const logged: unknown[] = [];
-  const index = new SecretIndex({ error: (line: unknown) => logged.push(line) } as never);
+  const observed: string[][] = [];
+  const index = new SecretIndex({ error: (line: unknown) => logged.push(line) } as never, (stored) => {
+    observed.push(stored.map(({ key, version }) => `${key.id} ${version}${key.revokedAt ? ' revoked' : ''}`));
+  });
   const tokens = [randomToken(), randomToken(), randomToken()] as const;
   const keys = tokens.map((token) => makeKey(token, NEW_KEY_PLAN));
   const [first, second, third] = keys;
@@ -124,4 +143,15 @@ test('the index follows lists and events, and logs an invalid Secret once by its
   index.replaceAll([storedSecret(second, '4'), invalid]);
   assert.deepEqual(found(), [undefined, second.id, undefined]);
   assert.equal(logged.length, 2);
+  assert.deepEqual(
+    observed,
+    [
+      [`${first.id} 1`, `${second.id} 1`],
+      [`${first.id} 1`, `${second.id} 1`, `${third.id} 1`],
+      [`${second.id} 1`, `${third.id} 1`],
+      [`${second.id} 2 revoked`, `${third.id} 1`],
+      [`${second.id} 4`],
+    ],
+    'the keys after each list and each change',
+  );
 });

@@ -4,6 +4,9 @@ import { z } from 'zod';
 import { type Key, keySchema, NEW_KEY_PLAN, PERMISSIONS } from './keys.ts';
 
 const NAME_PREFIX = 'parsemesh-key-';
+/** Annotations, because a gateway of an earlier version would reject a Secret with fields that it does not know. */
+const CREATED_BY = 'parsemesh.dev/created-by';
+export const REVOKED_BY = 'parsemesh.dev/revoked-by';
 
 const number = z
   .string()
@@ -26,6 +29,11 @@ const fieldsSchema = z.strictObject({
   queue: number.optional(),
   credits: z.union([z.literal('unlimited').transform(() => null), number]).optional(),
   allow: list.pipe(z.array(z.enum(PERMISSIONS))).optional(),
+  expires: z
+    .string()
+    // A person may write a date only, which means the start of that day, UTC.
+    .transform((text) => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00.000Z` : text))
+    .optional(),
   revokedAt: z.string().optional(),
 });
 
@@ -47,7 +55,9 @@ export function parseSecret(secret: V1Secret): Key {
   const fields = fieldsSchema.safeParse(Object.fromEntries(texts));
   if (!fields.success) throw toSecretError(fields.error.issues);
   const { sha256, id = secret.metadata?.name ?? '', ...plan } = fields.data;
-  const created = secret.metadata?.creationTimestamp ?? new Date(0);
+  const { creationTimestamp: created = new Date(0), annotations = {} } = secret.metadata ?? {};
+  const createdBy = annotations[CREATED_BY];
+  const revokedBy = annotations[REVOKED_BY];
   const key = keySchema.safeParse({
     ...NEW_KEY_PLAN,
     team: `team-${id}`,
@@ -55,6 +65,8 @@ export function parseSecret(secret: V1Secret): Key {
     id,
     sha256: sha256.toLowerCase(),
     createdAt: new Date(created).toISOString(),
+    ...(createdBy === undefined ? {} : { createdBy }),
+    ...(revokedBy === undefined ? {} : { revokedBy }),
   });
   if (!key.success) throw toSecretError(key.error.issues);
   return key.data;
@@ -69,6 +81,7 @@ export function buildSecret(key: Key, target: { namespace: string | undefined; s
       name: `${NAME_PREFIX}${key.id}`,
       ...(target.namespace === undefined ? {} : { namespace: target.namespace }),
       labels: labelsFor(target.selector),
+      ...(key.createdBy === undefined ? {} : { annotations: { [CREATED_BY]: key.createdBy } }),
     },
     type: 'Opaque',
     stringData: {
@@ -80,6 +93,7 @@ export function buildSecret(key: Key, target: { namespace: string | undefined; s
       queue: String(key.queue),
       credits: String(key.credits ?? 'unlimited'),
       allow: key.allow.join(','),
+      ...(key.expires === undefined ? {} : { expires: key.expires }),
       ...(key.revokedAt === undefined ? {} : { revokedAt: key.revokedAt }),
     },
   };
