@@ -2,10 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { ParseError } from '#shared/contract/errors.ts';
+import { AUDIT_LIMITS } from '#shared/contract/limits.ts';
 import { describeCause } from '#shared/runtime/cause.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import type { RouteLabel } from '#shared/runtime/metrics.ts';
+import { clientAddress } from './client-address.ts';
 import { contextOf } from './context.ts';
 import { CROSS_ORIGIN_PATHS, crossOriginMiddleware } from './cors.ts';
 import { isCancelled, sendError, toParseError } from './responses/error.ts';
@@ -37,12 +39,18 @@ export function setCommonHeaders(response: ServerResponse, requestId: string): v
   response.setHeader('X-Request-Id', requestId);
 }
 
-export function createApp(routes: Routes, log: Logger, corsOrigins: Config['corsOrigins']): Express {
+export function createApp(
+  routes: Routes,
+  log: Logger,
+  { corsOrigins, trustProxy }: Pick<Config, 'corsOrigins' | 'trustProxy'>,
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
   app.set('query parser', false);
+  app.set('trust proxy', trustProxy);
+  app.use(describeClient);
   const crossOrigin = crossOriginMiddleware(corsOrigins);
   if (crossOrigin) app.use(CROSS_ORIGIN_PATHS, crossOrigin);
   for (const [path, { label, method, handler }] of Object.entries(routes)) {
@@ -61,6 +69,16 @@ export function createApp(routes: Routes, log: Logger, corsOrigins: Config['cors
   });
   app.use(handleError(log));
   return app;
+}
+
+/** Notes who sent the request, for audit events. */
+function describeClient(request: Request, response: Response, next: NextFunction): void {
+  const context = contextOf(response);
+  const address = clientAddress(request);
+  const userAgent = request.headers['user-agent']?.slice(0, AUDIT_LIMITS.userAgentLength);
+  if (address !== undefined) context.address = address;
+  if (userAgent !== undefined) context.userAgent = userAgent;
+  next();
 }
 
 /** Sends the error response for an error of a handler, and logs its cause, which the client does not see. */

@@ -18,7 +18,11 @@ export interface RequestContext {
   readonly signal: AbortSignal;
   /** Metric label. */
   route: RouteLabel;
-  /** Set after authentication. */
+  /** IP address of the client. */
+  address?: string;
+  /** Start of the `User-Agent` header. */
+  userAgent?: string;
+  /** Set after authentication, also if the key has expired. */
   key?: Key;
   /** Set once the response is an event stream. */
   events?: EventStream;

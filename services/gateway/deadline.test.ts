@@ -119,19 +119,19 @@ async function settledCredits(): Promise<number> {
 }
 
 for (const part of ['credits', 'rate', 'claims'])
-  test(`returns 408 at the timeout if the ${part} of the key cannot be read, and charges no credit and keeps no slot`, async (t) => {
+  test(`returns 503 at the timeout if the ${part} of the key cannot be read, and charges no credit and keeps no slot`, async (t) => {
     const { used } = await readAccount();
     stateBlocked = (name) => name.startsWith(`${part}.`);
-    errorBody(await parseUntilTimeout(t, { blocksPlanCheck: true }), 408, 'REQUEST_TIMEOUT');
+    errorBody(await parseUntilTimeout(t, { blocksPlanCheck: true }), 503, 'SERVICE_UNAVAILABLE');
     assert.equal(await settledCredits(), used);
     successData(await parseFile());
   });
 
-test('returns 408 at the timeout if the claim of a slot does not finish, and releases the claim when it finishes later', async (t) => {
+test('returns 503 at the timeout if the claim of a slot does not finish, and releases the claim when it finishes later', async (t) => {
   let accesses = 0;
   // The plan check reads the claims once. The next access is the claim of a slot.
   stateBlocked = (name) => name.startsWith('claims.') && ++accesses > 1;
-  errorBody(await parseUntilTimeout(t), 408, 'REQUEST_TIMEOUT');
+  errorBody(await parseUntilTimeout(t), 503, 'SERVICE_UNAVAILABLE');
   await settledCredits();
 });
 
@@ -146,12 +146,12 @@ test('returns 200 at the timeout if the charge has not finished, and charges exa
   assert.equal(await settledCredits(), used + 1);
 });
 
-test('returns 408 at the timeout if the result cannot be read from the store', async (t) => {
+test('returns 503 at the timeout if the result cannot be read from the store', async (t) => {
   converter = (job) => {
     payloadsBlocked = true;
     const fields = JSON.stringify({ markdown: 'x'.repeat(600_000) });
     return { report: { metadata: {}, warnings: [] }, fields: job.kind === 'convert' ? fields : '{}' };
   };
-  errorBody(await parseUntilTimeout(t), 408, 'REQUEST_TIMEOUT');
+  errorBody(await parseUntilTimeout(t), 503, 'SERVICE_UNAVAILABLE');
   await settledCredits();
 });

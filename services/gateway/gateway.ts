@@ -6,14 +6,19 @@ import { ParseError } from '#shared/contract/errors.ts';
 import { QUEUE_NAMES } from '#shared/contract/services.ts';
 import type { Config } from '#shared/runtime/config.ts';
 import type { Readiness } from '#shared/runtime/health.ts';
+import { API_VARIABLES, listen, OPS_VARIABLES } from '#shared/runtime/listen.ts';
 import type { Logger } from '#shared/runtime/log.ts';
 import { collectProcessMetrics, initGatewayMetrics, productVersion, type RouteLabel } from '#shared/runtime/metrics.ts';
 import { sampleConnection, sampleQueues } from '#shared/runtime/sampled-metrics.ts';
 import { createApp, type Handler, type Route, type Routes, setCommonHeaders } from './app.ts';
+import { KeyWatch } from './audit/key-watch.ts';
+import { RefusalAudit } from './audit/refusals.ts';
+import { AuditTrail } from './audit/trail.ts';
 import { openKeySource } from './auth/key-source.ts';
-import type { KeySource } from './auth/keys.ts';
+import type { Key, KeySource } from './auth/keys.ts';
+import { BusWaitLimit } from './bus-wait.ts';
 import { createContext } from './context.ts';
-import { closeServer, createHttpServer, listen } from './http-server.ts';
+import { closeServer, createHttpServer } from './http-server.ts';
 import { ConcurrencyLimiter } from './limits/concurrency.ts';
 import { sendError } from './responses/error.ts';
 import { documentationHandlers } from './routes/documentation.ts';
@@ -23,13 +28,25 @@ import { pageHandlers } from './routes/page.ts';
 import { parseHandler } from './routes/parse.ts';
 import { processHandler } from './routes/process.ts';
 import { teamHandlers } from './routes/team.ts';
+import { SchemaChecker } from './schema-check.ts';
 import { recordRequest } from './telemetry.ts';
 import type { UploadLimits } from './upload/request-body.ts';
 
 export interface GatewayOptions {
   config: Pick<
     Config,
-    'host' | 'port' | 'corsOrigins' | 'opsHost' | 'opsPort' | 'keys' | 'keysFile' | 'apiKey' | 'llm' | 'drainLingerMs'
+    | 'host'
+    | 'port'
+    | 'corsOrigins'
+    | 'trustProxy'
+    | 'opsHost'
+    | 'opsPort'
+    | 'keys'
+    | 'keysFile'
+    | 'apiKey'
+    | 'audit'
+    | 'llm'
+    | 'drainLingerMs'
   >;
   log: Logger;
   transport: Transport;
@@ -58,24 +75,38 @@ interface Shutdown {
 
 /**
  * Starts the API, and the operations port if one is configured.
- * @throws KeyFileError for an invalid keys file; ConfigError for a kubeconfig without a cluster; the listen error, for example EADDRINUSE
+ * @throws KeyFileError for an invalid keys file; ConfigError for a kubeconfig without a cluster, and for a port or an address that cannot be used
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log, transport } = options;
-  const keys = await openKeySource(config, log);
+  const keys = new LateKeySource();
+  const trail = new AuditTrail(log, transport.events, config.audit);
+  const refusals = new RefusalAudit(trail);
   const shutdown: Shutdown = { draining: false, rejecting: false };
   const active = new ActiveRequests();
-  const open = (routes: Routes) => createHttpServer(requestListener(routes, options, shutdown, active));
+  const open = (routes: Routes) => createHttpServer(requestListener(routes, options, shutdown, { active, refusals }));
 
-  const api = apiRoutes(options, keys, shutdown);
+  const api = apiRoutes(options, { keys, trail }, shutdown);
   const operations = operationsRoutes(() => readiness(shutdown, keys, transport));
   const separateOps = config.opsPort !== undefined;
   const server = open(separateOps ? api : { ...api, ...operations });
   const opsServer = separateOps ? open(operations) : undefined;
   const stopMetrics = startMetrics(transport);
-  const port = await listen(server, config.port, config.host);
+  const port = await listen(server, { host: config.host, port: config.port, variables: API_VARIABLES });
   const opsPort =
-    opsServer && config.opsPort !== undefined ? await listen(opsServer, config.opsPort, config.opsHost) : undefined;
+    opsServer && config.opsPort !== undefined
+      ? await listen(opsServer, { host: config.opsHost, port: config.opsPort, variables: OPS_VARIABLES })
+      : undefined;
+  // After the ports, because a start that fails must not create the first key, which nobody would see.
+  const keyWatch = new KeyWatch(trail, config.keys.source);
+  await keys
+    .open(() => openKeySource(config, log, keyWatch.observe))
+    .catch(async (error: unknown) => {
+      keyWatch.stop();
+      stopMetrics();
+      await Promise.all([server, opsServer].map((one) => one && closeServer(one)));
+      throw error;
+    });
 
   return {
     url: urlOf(config.host, port),
@@ -98,6 +129,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       }
       stopMetrics();
       await keys.close();
+      keyWatch.stop();
+      refusals.flush();
+      await trail.close();
     },
   };
 }
@@ -116,7 +150,7 @@ function readiness(shutdown: Shutdown, keys: KeySource, { bus }: Transport): Rea
 
 function apiRoutes(
   { config, log, transport, uploadLimits }: GatewayOptions,
-  keys: KeySource,
+  { keys, trail }: { keys: KeySource; trail: AuditTrail },
   shutdown: Shutdown,
 ): Routes {
   const deps = {
@@ -124,7 +158,10 @@ function apiRoutes(
     log,
     transport,
     keys,
+    trail,
     concurrency: new ConcurrencyLimiter(transport.state),
+    schemas: new SchemaChecker(transport),
+    busWaits: new BusWaitLimit(transport.bus),
     ...(uploadLimits ? { uploadLimits } : {}),
   };
   const routes: Record<string, Route> = {
@@ -161,19 +198,44 @@ function unlessRejecting(shutdown: Shutdown, handler: Handler): Handler {
   };
 }
 
+/** The keys, which are loaded after the server has its port. Until then, the gateway is not ready. */
+class LateKeySource implements KeySource {
+  #source: KeySource | undefined;
+
+  async open(source: () => Promise<KeySource>): Promise<void> {
+    this.#source = await source();
+  }
+
+  find(token: string): Key | undefined {
+    return this.#source?.find(token);
+  }
+
+  ready(): boolean {
+    return this.#source?.ready() ?? false;
+  }
+
+  get firstKey(): string | undefined {
+    return this.#source?.firstKey;
+  }
+
+  async close(): Promise<void> {
+    await this.#source?.close();
+  }
+}
+
 /** Prepares each request (context, common headers, telemetry) and passes it to the app. */
 function requestListener(
   routes: Routes,
   { config, log }: GatewayOptions,
   shutdown: Shutdown,
-  active: ActiveRequests,
+  { active, refusals }: { active: ActiveRequests; refusals: RefusalAudit },
 ): RequestListener {
-  const app = createApp(routes, log, config.corsOrigins);
+  const app = createApp(routes, log, config);
   return (request: IncomingMessage, response: ServerResponse): void => {
     const context = createContext(request, response);
     setCommonHeaders(response, context.id);
     if (shutdown.draining) response.setHeader('Connection', 'close');
-    active.add(response);
+    active.add(response, () => refusals.record(context));
     recordRequest(request, response, log, () => {
       // RFC 9112, section 3.2: a server must reject an HTTP/1.1 request without a Host header.
       if (request.httpVersion !== '1.1' || request.headers.host !== undefined) return app(request, response);
@@ -192,9 +254,11 @@ class ActiveRequests {
   #count = 0;
   #onChange = (): void => undefined;
 
-  add(response: ServerResponse): void {
+  /** @param onClose is called when the response is complete or its connection is closed */
+  add(response: ServerResponse, onClose: () => void): void {
     this.#count++;
     response.once('close', () => {
+      onClose();
       this.#count--;
       this.#onChange();
     });
@@ -210,10 +274,10 @@ class ActiveRequests {
 }
 
 /** Starts the metrics that are read from the bus and the process. @returns a function that stops them */
-function startMetrics({ bus }: Transport): () => void {
+function startMetrics(transport: Transport): () => void {
   collectProcessMetrics();
   initGatewayMetrics();
-  const stops = [sampleConnection(bus), sampleQueues(bus, QUEUE_NAMES)];
+  const stops = [sampleConnection(transport), sampleQueues(transport.bus, QUEUE_NAMES)];
   return () => {
     for (const stop of stops) stop();
   };

@@ -32,18 +32,6 @@ export function createHttpServer(listener: RequestListener): Server {
   return server;
 }
 
-/** Starts listening. @returns the port @throws the listen error, for example EADDRINUSE */
-export function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      const address = server.address();
-      resolve(typeof address === 'object' && address ? address.port : port);
-    });
-  });
-}
-
 /** Stops listening. Resolves when every connection has ended. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));

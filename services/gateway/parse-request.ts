@@ -1,9 +1,12 @@
 // Runs one request that parses a file, for every route that does so: checks the request, receives the upload, runs the pipeline, sends the response and cleans up.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Bus, BusUnavailableError, DeadlineError, type Transport } from '#shared/bus/bus.ts';
+import { DeadlineError, type Transport } from '#shared/bus/bus.ts';
+import type { ParseEvent } from '#shared/contract/audit-events.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { RecordReport } from '#shared/contract/jobs.ts';
+import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
+import { PII_ENTITIES } from '#shared/contract/options-schema.ts';
 import type { Stage } from '#shared/contract/progress.ts';
 import { AFTER_DEADLINE_MS, finishesBy, waitForCleanup, withDeadline } from '#shared/runtime/bounded-wait.ts';
 import { describeCause } from '#shared/runtime/cause.ts';
@@ -13,9 +16,11 @@ import { creditsCharged, limitRefusals, uploadedBytes } from '#shared/runtime/me
 import { deletePayload, openPayload } from '#shared/runtime/payload.ts';
 import { inSpan } from '#shared/runtime/traces.ts';
 import type { Handler } from './app.ts';
-import { type AuditTrail, auditParse, type ParseFacts } from './audit.ts';
+import { auditParse, type ParseFacts } from './audit/parse-event.ts';
+import type { AuditTrail } from './audit/trail.ts';
 import { authenticate, requirePermission } from './auth/bearer.ts';
 import type { Key, KeySource } from './auth/keys.ts';
+import { type BusWaitLimit, busTimeout } from './bus-wait.ts';
 import { contextOf, type RequestContext } from './context.ts';
 import type { ConcurrencyLimiter } from './limits/concurrency.ts';
 import { type CreditHold, parseCost } from './limits/credits.ts';
@@ -25,7 +30,7 @@ import { type BufferedBody, bufferBody, sendBody } from './responses/body.ts';
 import { isCancelled, sendContinue, toParseError } from './responses/error.ts';
 import { EventStream } from './responses/event-stream.ts';
 import { buildMetadata } from './responses/record.ts';
-import { checkSchema } from './schema-check.ts';
+import type { SchemaChecker } from './schema-check.ts';
 import { StageClock, serverTiming } from './stages.ts';
 import type { Upload, UploadRules } from './upload/receive.ts';
 import type { UploadLimits } from './upload/request-body.ts';
@@ -35,7 +40,10 @@ export interface ParseDependencies {
   log: Logger;
   transport: Transport;
   keys: KeySource;
+  trail: AuditTrail;
   concurrency: ConcurrencyLimiter;
+  schemas: SchemaChecker;
+  busWaits: BusWaitLimit;
   /** For tests. The default is REQUEST_LIMITS. */
   uploadLimits?: Partial<UploadLimits>;
 }
@@ -84,6 +92,9 @@ interface PlanCheck {
 /** How long the body waits for the plan check, in milliseconds. The check takes a few milliseconds while the bus is connected. */
 const PLAN_CHECK_WAIT_MS = 100;
 
+/** How long a request for JSON waits for the check of its schema if there is no model, in milliseconds. It fails in any case. */
+const NO_MODEL_WAIT_MS = 10_000;
+
 /** The `reason` label of the metric that counts rejections by a limit. */
 const LIMIT_REASONS: Partial<Record<ParseError['code'], string>> = {
   PAYMENT_REQUIRED: 'credits',
@@ -95,10 +106,6 @@ const LIMIT_REASONS: Partial<Record<ParseError['code'], string>> = {
 
 /** Creates the handler of a route. It throws every error, and the app sends the error response. */
 export function parseRequestHandler(deps: ParseDependencies, route: ParseRoute): Handler {
-  const { log, transport } = deps;
-  // Audit events are written at level info, even if LOG_LEVEL is higher.
-  const auditLog = log.level === 'silent' ? log : log.child({}, { level: 'info' });
-  const trail: AuditTrail = { log: auditLog, events: transport.events };
   return async (request, response) => {
     const parse: ParseRequest = {
       route,
@@ -110,7 +117,7 @@ export function parseRequestHandler(deps: ParseDependencies, route: ParseRoute):
       stages: new StageClock(),
       cleanup: [],
     };
-    let outcome = 'success';
+    let outcome: ParseEvent['outcome'] = 'success';
     try {
       await handleParse(deps, parse);
     } catch (error) {
@@ -118,20 +125,22 @@ export function parseRequestHandler(deps: ParseDependencies, route: ParseRoute):
       throw error;
     } finally {
       await cleanUp(parse, outcome);
-      auditParse(trail, parse.context, parse.facts, outcome);
+      auditParse(deps.trail, parse.context, parse.facts, outcome);
     }
   };
 }
 
 /** The steps of a request. Their order is part of the interface (docs/api.md, "Order of checks"). */
 async function handleParse(deps: ParseDependencies, parse: ParseRequest): Promise<void> {
-  const key = authenticate(parse.request, deps.keys);
-  parse.context.key = key;
+  const key = authenticate(parse.request, parse.response, deps.keys);
   requirePermission(key, 'parse');
+  const leave = deps.busWaits.enter();
+  parse.cleanup.push(async () => leave());
   const planCheck = await startPlanCheck(deps, parse, key);
   const upload = await inSpan('receive upload', {}, () => receive(deps, parse, key, planCheck));
   const deadline = Date.now() + upload.options.timeoutMs - planCheck.elapsedMs;
-  const credit = await withDeadline(planCheck.credit, deadline, () => timeoutError(deps.transport.bus));
+  const onTimeout = (): Error => busTimeout(deps.transport.bus, parse.context.startedAt);
+  const credit = await withDeadline(planCheck.credit, deadline, onTimeout);
   if (parse.format.isEventStream) parse.context.events = new EventStream(parse.response);
   const record = await convert(deps, parse, key, upload, deadline);
   const creditsUsed = costOf(upload, record);
@@ -150,7 +159,10 @@ async function startPlanCheck(
   { context, cleanup }: ParseRequest,
   key: Key,
 ): Promise<PlanCheck> {
-  const credit = checkPlan({ state: transport.state, concurrency }, key, context.uniqueId);
+  // The timeout of the request is not known yet. The check waits for the bus until the request ends.
+  const ended = new AbortController();
+  const credit = checkPlan({ state: transport.state, concurrency }, key, context.uniqueId, { signal: ended.signal });
+  cleanup.push(async () => ended.abort());
   cleanup.push(() =>
     credit.then(
       (hold) => hold.release(),
@@ -166,11 +178,13 @@ async function startPlanCheck(
  * the request cannot succeed then, so the client need not send the rest.
  */
 async function receive(
-  { config, transport, uploadLimits }: ParseDependencies,
+  deps: ParseDependencies,
   { route, request, response, context, facts, format, cleanup }: ParseRequest,
   key: Key,
-  { credit }: PlanCheck,
+  planCheck: PlanCheck,
 ): Promise<Upload> {
+  const { transport, uploadLimits } = deps;
+  const { credit } = planCheck;
   const rejection = new AbortController();
   let planChecked = false;
   credit.then(
@@ -178,9 +192,11 @@ async function receive(
     (error: unknown) => rejection.abort(error),
   );
   const onTimeout = (): void => {
-    if (!planChecked || !transport.bus.connected()) rejection.abort(timeoutError(transport.bus));
+    if (!planChecked || !transport.bus.connected()) rejection.abort(busTimeout(transport.bus, context.startedAt));
   };
-  let timer: NodeJS.Timeout | undefined;
+  let jsonChecked: Promise<void> | undefined;
+  // The options may arrive after the file, whose storing waits for the bus.
+  let timer = setTimeout(onTimeout, REQUEST_LIMITS.timeoutDefaultMs);
   try {
     const upload = await route.receive(request, {
       payloads: transport.payloads,
@@ -188,8 +204,11 @@ async function receive(
       onHeadersAccepted: () => sendContinue(request, response),
       checkOptions: (options) => {
         facts.options = options;
-        checkOptions(options, key, config);
+        if (options.zeroDataRetention) requirePermission(key, 'zdr');
         format.checkOptions?.(options);
+        jsonChecked = checkJson(deps, options, { context, key, planCheck });
+        jsonChecked.catch((error: unknown) => rejection.abort(error));
+        clearTimeout(timer);
         timer = setTimeout(onTimeout, Math.max(0, context.startedAt + options.timeoutMs - Date.now()));
       },
       rejection: rejection.signal,
@@ -199,21 +218,41 @@ async function receive(
     facts.upload = upload;
     facts.uploadMs = Date.now() - context.startedAt;
     uploadedBytes.inc(upload.bytes);
+    await jsonChecked;
     return upload;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Rejects options that the key or this server does not support. @throws ParseError 403, 422, 400 */
-function checkOptions(options: ParseOptions, key: Key, config: Pick<Config, 'llm'>): void {
-  if (options.zeroDataRetention) requirePermission(key, 'zdr');
-  if (options.json?.schema) checkSchema(options.json.schema);
-  if (options.json && !config.llm)
-    throw new ParseError(
-      'MODEL_NOT_CONFIGURED',
-      'The `json` format needs a language model, and this server has none (LLM_BASE_URL, LLM_MODEL); request `markdown` instead',
-    );
+/**
+ * Checks what the `json` format needs, while the file is received: a valid schema and a model. The schema is compiled after the plan check,
+ * because that costs the server more.
+ * @throws ParseError 422 for the schema, also if there is no model; 400 if there is no model; the errors of the plan check and of `dispatch`
+ */
+async function checkJson(
+  { config, schemas }: ParseDependencies,
+  { json, timeoutMs, zeroDataRetention }: ParseOptions,
+  { context, key, planCheck }: { context: RequestContext; key: Key; planCheck: PlanCheck },
+): Promise<void> {
+  if (!json) return;
+  const noModel = config.llm
+    ? undefined
+    : new ParseError(
+        'MODEL_NOT_CONFIGURED',
+        'The `json` format needs a language model, and this server has none (LLM_BASE_URL, LLM_MODEL); request `markdown` instead',
+      );
+  if (json.schema) {
+    await planCheck.credit;
+    const { id: requestId, signal } = context;
+    const waitMs = timeoutMs - planCheck.elapsedMs;
+    const deadline = Date.now() + (noModel ? Math.min(waitMs, NO_MODEL_WAIT_MS) : waitMs);
+    const request = { requestId, deadline, team: key.team, signal, volatile: zeroDataRetention };
+    await schemas.check(json.schema, request).catch((error: unknown) => {
+      throw toParseError(error).code === 'SCHEMA_INVALID' ? error : (noModel ?? error);
+    });
+  }
+  if (noModel) throw noModel;
 }
 
 /** Starts a stage, and shows it to a client that reads events. */
@@ -221,6 +260,10 @@ function enterStage({ stages, context }: ParseRequest, stage: Exclude<Stage, 're
   stages.enter(stage);
   context.events?.progress({ stage });
 }
+
+/** What decides how long a document takes, as far as it is known before it is read. */
+const workOf = ({ format, options }: Upload): string =>
+  `${format.extension}${options.pdf.mode === 'ocr' ? ' ocr' : ''}${options.json || options.redact ? ' enriched' : ''}`;
 
 /** Waits for a concurrency slot, runs the pipeline, and releases the slot. */
 async function convert(
@@ -233,10 +276,11 @@ async function convert(
   const { context, facts, cleanup, stages } = parse;
   const { signal, events } = context;
   enterStage(parse, 'queue');
+  const queuedAt = Date.now();
   const slot = await inSpan('wait for slot', {}, () =>
-    concurrency.acquire(key, { id: context.uniqueId, deadline, signal }),
+    concurrency.acquire(key, { id: context.uniqueId, deadline, work: workOf(upload), signal }),
   ).catch((error: unknown) => {
-    throw error instanceof DeadlineError ? timeoutError(transport.bus) : error;
+    throw error instanceof DeadlineError ? busTimeout(transport.bus, queuedAt) : error;
   });
   cleanup.push(() => slot.release());
   facts.queuedMs = slot.queuedMs;
@@ -244,15 +288,25 @@ async function convert(
     transport,
     requestId: context.id,
     deadline,
+    team: key.team,
     signal,
     onStage: (stage) => enterStage(parse, stage),
     ...(events ? { onProgress: (progress) => events.progress(progress) } : {}),
   });
   stages.enter(undefined);
+  facts.redactions = countsOf(record.report);
   cleanup.push(() => deletePayload(transport.payloads, record.fields));
   // Release the slot before the response, because the client may send its next request as soon as it has the response.
   await waitForCleanup(slot.release());
   return record;
+}
+
+/** Number of redactions by entity, which the pii service reports. */
+function countsOf({ metadata: { piiRedactions } }: RecordReport): Record<string, number> {
+  const counts = typeof piiRedactions === 'object' && piiRedactions !== null ? Object.entries(piiRedactions) : [];
+  return Object.fromEntries(
+    PII_ENTITIES.flatMap((entity) => counts.filter(([name, count]) => name === entity && Number.isInteger(count))),
+  );
 }
 
 function costOf({ format, options }: Upload, { report }: ParsedRecord): number {
@@ -277,7 +331,8 @@ async function buildResponse(
     requestId: context.id,
     queuedMs: facts.queuedMs,
   });
-  const onTimeout = (): Error => timeoutError(transport.bus);
+  const startedAt = Date.now();
+  const onTimeout = (): Error => busTimeout(transport.bus, startedAt);
   const json = await withDeadline(openPayload(transport.payloads, fields, { until: deadline }), deadline, onTimeout);
   const ownReport = { metadata, warnings: report.warnings };
   for (const [name, value] of Object.entries(format.headers?.(ownReport) ?? {})) response.setHeader(name, value);
@@ -311,15 +366,8 @@ async function charge(
   facts.creditsUsed = creditsUsed;
 }
 
-/** The error for a deadline that passes while the bus does not answer. */
-function timeoutError(bus: Bus): Error {
-  return bus.connected()
-    ? new DeadlineError('the message bus did not respond before the deadline')
-    : new BusUnavailableError('the message bus is not connected');
-}
-
 /** Counts the failure if a limit caused it. @returns the outcome for the audit event */
-function recordFailure(error: unknown): string {
+function recordFailure(error: unknown): ParseEvent['outcome'] {
   const { code } = toParseError(error);
   const reason = LIMIT_REASONS[code];
   if (reason) limitRefusals.inc({ reason });
@@ -327,7 +375,7 @@ function recordFailure(error: unknown): string {
 }
 
 /** Runs the cleanup. Waits only briefly, because an error response is sent afterwards, and not at all if the bus is unavailable. */
-async function cleanUp({ cleanup }: ParseRequest, outcome: string): Promise<void> {
+async function cleanUp({ cleanup }: ParseRequest, outcome: ParseEvent['outcome']): Promise<void> {
   const released = Promise.allSettled(cleanup.map((release) => release()));
   // The cause of a timeout may be an unavailable bus.
   if (outcome === 'REQUEST_TIMEOUT') await waitForCleanup(released, AFTER_DEADLINE_MS);

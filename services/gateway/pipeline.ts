@@ -1,10 +1,10 @@
 // Runs one document through its stages on the bus: convert, then redact and enrich if requested.
 import type { Transport } from '#shared/bus/bus.ts';
-import type { ConvertJob, EnrichJob, Job, RecordReport, RedactJob } from '#shared/contract/jobs.ts';
+import type { ConvertJob, EnrichJob, Job, RecordReport, RedactJob, Redirect } from '#shared/contract/jobs.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
 import type { JobProgress } from '#shared/contract/progress.ts';
 import type { FieldName } from '#shared/contract/response.ts';
-import type { QueueName } from '#shared/contract/services.ts';
+import { isQueueName, QUEUES, type QueueName, type ServiceName } from '#shared/contract/services.ts';
 import { dispatch } from '#shared/runtime/dispatch.ts';
 import { deletePayload, type JobPayload } from '#shared/runtime/payload.ts';
 import type { Upload } from './upload/receive.ts';
@@ -14,6 +14,8 @@ interface PipelineContext {
   requestId: string;
   /** Epoch milliseconds. */
   deadline: number;
+  /** The team of the key. */
+  team: string;
   signal: AbortSignal;
   /** Called when a stage starts. `convert` starts when a worker takes the document, and again if it is redelivered. */
   onStage: (stage: 'convert' | 'redact' | 'enrich') => void;
@@ -31,7 +33,9 @@ export interface ParsedRecord {
   fileName: string;
 }
 
-interface StageObserver {
+interface StageOptions {
+  /** The service of the next stage, which reads the result. Default: the gateway. */
+  resultReader?: ServiceName;
   /** Called each time a worker receives the job. */
   onStarted?: () => void;
   onProgress?: (progress: JobProgress) => void;
@@ -47,12 +51,14 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
   const { options, format } = upload;
   const { fields, drop } = planFields(options, format.service);
   const { onStage, onProgress } = context;
-  const run = (queue: QueueName, job: Job, input: JobPayload, observer: StageObserver = {}): Promise<StageResult> =>
-    runStage(context, queue, job, input, { volatile: options.zeroDataRetention, ...observer });
+  const run = (queue: QueueName, job: Job, input: JobPayload, stage: StageOptions = {}): Promise<StageResult> =>
+    runStage(context, queue, job, input, { volatile: options.zeroDataRetention, ...stage });
+  const enrichment: StageOptions = needsEnrichment(options) ? { resultReader: 'enrich' } : {};
 
   let { fileName } = upload;
-  let record = await run(format.service, convertJob(upload, fields, context.requestId), upload.payload, {
+  let record = await run(format.queue, convertJob(upload, fields, context.requestId), upload.payload, {
     onStarted: () => onStage('convert'),
+    ...(options.redact ? { resultReader: 'pii' } : enrichment),
     ...(onProgress ? { onProgress } : {}),
   });
   if (options.redact) {
@@ -64,7 +70,7 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
       metadata: { ...record.report.metadata, sourceURL: fileName },
       warnings: record.report.warnings,
     };
-    record = await run('pii', redact, record.fields);
+    record = await run('pii', redact, record.fields, enrichment);
     const { sourceURL } = record.report.metadata;
     // If the service returns no name, the response must not contain the original name.
     fileName = typeof sourceURL === 'string' ? sourceURL : '';
@@ -85,26 +91,33 @@ export async function runPipeline(upload: Upload, context: PipelineContext): Pro
 }
 
 async function runStage(
-  { transport, deadline, signal }: PipelineContext,
+  { transport, deadline, team, signal }: PipelineContext,
   queue: QueueName,
   job: Job,
   input: JobPayload,
-  options: StageObserver & { volatile: boolean },
+  options: StageOptions & { volatile: boolean },
 ): Promise<StageResult> {
   const deleteInput = (): Promise<void> => deletePayload(transport.payloads, input);
   try {
-    const { reply, payload } = await dispatch<RecordReport>(transport, queue, job, input, {
-      deadline,
-      signal,
-      ...options,
-    });
+    const run = (name: QueueName) =>
+      dispatch<RecordReport | Redirect>(transport, name, job, input, { deadline, team, signal, ...options });
+    let { reply, payload } = await run(queue);
+    const other = redirectOf(reply, queue);
+    if (other !== undefined) ({ reply, payload } = await run(other));
     await deleteInput();
+    if ('queue' in reply) throw new Error('a converter answered with a redirect that is not allowed');
     return { report: reply, fields: payload };
   } catch (error) {
     // Do not delay the error response for cleanup.
     void deleteInput();
     throw error;
   }
+}
+
+/** The queue that a converter names because of the content of the file. It may name only another queue of its own service. */
+function redirectOf(reply: RecordReport | Redirect, queue: QueueName): QueueName | undefined {
+  if (!('queue' in reply) || !isQueueName(reply.queue) || reply.queue === queue) return undefined;
+  return QUEUES[reply.queue].service === QUEUES[queue].service ? reply.queue : undefined;
 }
 
 /** Chooses the fields that the converter fills, and those of them that the response must not contain. */

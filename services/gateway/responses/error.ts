@@ -1,41 +1,19 @@
 // Turns any error into the documented error response, and sends it so that a client that is still uploading can read it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  AbandonedError,
-  BusUnavailableError,
-  CancelledError,
-  DeadlineError,
-  NoWorkerError,
-  PayloadMissingError,
-  StoreFullError,
-} from '#shared/bus/bus.ts';
+import { CancelledError } from '#shared/bus/bus.ts';
 import { ParseError } from '#shared/contract/errors.ts';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
-import { storeFullError } from '#shared/runtime/dispatch.ts';
+import { machineFaultError } from '#shared/contract/machine-fault.ts';
+import { toCallerError } from '#shared/runtime/bus-errors.ts';
 import { contextOf } from '../context.ts';
 import { errorBody } from './error-body.ts';
 import { sendJson, startJson } from './json.ts';
 
-const RETRY_AFTER_SECONDS = 2;
-
 /** Maps any error to one that the client may see. Messages of unknown errors are not shown to the client. */
 export function toParseError(error: unknown): ParseError {
-  if (error instanceof ParseError) return error;
-  if (error instanceof BusUnavailableError || error instanceof PayloadMissingError || error instanceof NoWorkerError)
-    return new ParseError(
-      'SERVICE_UNAVAILABLE',
-      'Service Unavailable: the message bus does not respond. Try again later.',
-      { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS },
-    );
-  if (error instanceof StoreFullError) return storeFullError(error);
-  if (error instanceof DeadlineError)
-    return new ParseError(
-      'REQUEST_TIMEOUT',
-      'Request Timeout: the request did not finish within its `timeout`. Send it again, or set a longer `timeout`.',
-      { cause: error },
-    );
-  if (error instanceof AbandonedError) return new ParseError('CONVERSION_FAILED', undefined, { cause: error });
-  return new ParseError('UNKNOWN_ERROR', undefined, { cause: error });
+  const known = toCallerError(error);
+  if (known instanceof ParseError) return known;
+  return machineFaultError(error) ?? new ParseError('UNKNOWN_ERROR', undefined, { cause: error });
 }
 
 /** True if the client has disconnected, so there is no response to send. */

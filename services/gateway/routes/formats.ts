@@ -8,7 +8,7 @@ import { JSON_TYPE } from '../responses/json.ts';
 
 export function formatsHandler(keys: KeySource): Handler {
   return (request, response) => {
-    authenticate(request, keys);
+    authenticate(request, response, keys);
     sendCompressible(request, response, JSON_TYPE, JSON.stringify(listFormats()));
   };
 }

@@ -116,7 +116,7 @@ function settings(pdfjsPath: string): PageSettings {
     maxPages: REQUEST_LIMITS.maxPagesMax,
     piiEntities: PII_ENTITIES,
     // Files of the pdf service have pages and blocks.
-    formats: FORMATS.map(({ extension, label, service }) => ({ extension, label, hasPages: service === 'pdf' })),
+    formats: FORMATS.map(({ extension, label, queue }) => ({ extension, label, hasPages: queue === 'pdf' })),
   };
 }
 

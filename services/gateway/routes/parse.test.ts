@@ -15,9 +15,10 @@ import { type Converter, echo, startTestGateway, type TestGateway } from '../tes
 const html = '<!doctype html><title>x</title><p>Hello';
 const big = `${html}${' '.repeat(600_000)}`;
 
+const LLM = { baseUrl: 'http://127.0.0.1:9', apiKey: undefined, model: 'm' };
 let gateway: TestGateway;
 let converter: Converter = echo;
-const seen: { job: Job; bytes: Uint8Array; volatile: boolean }[] = [];
+const seen: { job: Job; bytes: Uint8Array; volatile: boolean; team: string | undefined }[] = [];
 const events: Record<string, unknown>[] = [];
 const stored = new Map<string, PayloadRef>();
 const log = pino(
@@ -47,9 +48,9 @@ function trackPayloads(store: PayloadStore): void {
 before(async () => {
   gateway = await startTestGateway({
     log,
-    llm: { baseUrl: 'http://127.0.0.1:9', apiKey: undefined, model: 'm' },
+    llm: LLM,
     converter: (job, bytes, delivery) => {
-      seen.push({ job, bytes, volatile: delivery.volatile });
+      seen.push({ job, bytes, volatile: delivery.volatile, team: delivery.team });
       return converter(job, bytes, delivery);
     },
   });
@@ -62,6 +63,10 @@ function reset(next: Converter = echo): void {
   seen.length = 0;
   events.length = 0;
 }
+
+/** The audit event of a parse, if one was written. */
+const parseEvent = (): Record<string, unknown> | undefined =>
+  events.map(({ audit }) => audit as Record<string, unknown> | undefined).find((audit) => audit?.event === 'parse');
 
 const storeIsEmpty = (): Promise<void> => until(() => stored.size === 0, 'the store is empty');
 
@@ -89,14 +94,15 @@ test('runs convert, redact and enrich in this order with the options of each, an
     redactPII: true,
     parsers: [{ type: 'pdf', pages: true }],
   };
-  const answer = await parse(gateway, { file: `%PDF-1.7\n${' '.repeat(600_000)}`, fileName: 'a.pdf', options });
+  const key = await gateway.makeKey({ team: 'blue' });
+  const answer = await parse(gateway, { file: `%PDF-1.7\n${' '.repeat(600_000)}`, fileName: 'a.pdf', options, key });
   const data = successData(answer);
   assert.deepEqual(
-    seen.map(({ job, bytes }) => [job.kind, bytes.byteLength > 300_000]),
+    seen.map(({ job, bytes, team }) => [job.kind, bytes.byteLength > 300_000, team]),
     [
-      ['convert', true],
-      ['redact', true],
-      ['enrich', true],
+      ['convert', true, 'blue'],
+      ['redact', true, 'blue'],
+      ['enrich', true, 'blue'],
     ],
   );
   const [convert, , enrich] = seen.map(({ job }) => job);
@@ -257,16 +263,16 @@ test('a client disconnect cancels the job, frees the slot and charges nothing', 
   client.abort();
   await assert.rejects(answer);
   await stopped.promise;
-  await until(() => events.some((event) => event.msg === 'audit'));
-  const { audit } = events.find((event) => event.msg === 'audit') as { audit: { outcome: string } };
-  assert.equal(audit.outcome, 'cancelled');
+  await until(() => parseEvent() !== undefined);
+  assert.equal(parseEvent()?.outcome, 'cancelled');
   await storeIsEmpty();
   reset();
   successData(await parse(gateway, { file: html, fileName: 'a.html', key }));
 });
 
-test('returns 422 for an invalid schema before the file has arrived', async () => {
-  reset();
+test('returns 422 for an invalid schema before the file has arrived', async (t) => {
+  const own = await startTestGateway({ llm: LLM, converter: checkingSchemas });
+  t.after(() => own.stop());
   const options = { formats: [{ type: 'json', schema: { type: 'nonsense' } }] };
   const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="options"\r\n\r\n${JSON.stringify(options)}\r\n--${BOUNDARY}\r\n`;
   const answered = Promise.withResolvers<void>();
@@ -274,7 +280,7 @@ test('returns 422 for an invalid schema before the file has arrived', async () =
     yield Buffer.from(part);
     await answered.promise;
   };
-  const answer = await send(gateway, {
+  const answer = await send(own, {
     body: withoutFile(),
     headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` },
   });
@@ -282,19 +288,60 @@ test('returns 422 for an invalid schema before the file has arrived', async () =
   errorBody(answer, 422, 'SCHEMA_INVALID');
 });
 
-test('returns 422 for an invalid schema, and 400 for a valid one if no model is configured', async (t) => {
-  const own = await startTestGateway();
+const checkedSchemas: unknown[] = [];
+/** A converter that finds a fault in the schema `{"type": "nonsense"}`, and cannot compile `{"type": "huge"}`. */
+const checkingSchemas: Converter = (job, bytes, delivery) => {
+  if (job.kind !== 'check-schema') return echo(job, bytes, delivery);
+  const schema = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  checkedSchemas.push(schema);
+  if (schema.type === 'nonsense') throw new ParseError('SCHEMA_INVALID');
+  if (schema.type === 'huge') throw new ParseError('DOCUMENT_TOO_COMPLEX', 'The document needs too much memory');
+  return { report: { metadata: {}, warnings: [] }, fields: '' };
+};
+const withSchema = (own: TestGateway, schema: object, timeout = 30_000) =>
+  parse(own, { file: html, fileName: 'a.html', options: { formats: [{ type: 'json', schema }], timeout } });
+
+test('the enrich service checks a schema before the conversion, and a valid one only once', async (t) => {
+  const own = await startTestGateway({ llm: LLM, converter: checkingSchemas });
   t.after(() => own.stop());
-  const request = (schema: object) =>
-    parse(own, { file: html, fileName: 'a.html', options: { formats: [{ type: 'json', schema }] } });
-  const invalidPattern = { type: 'object', properties: { a: { type: 'string', pattern: '(' } } };
-  errorBody(await request(invalidPattern), 422, 'SCHEMA_INVALID');
-  errorBody(
-    await request({ $schema: 'http://json-schema.org/draft-07/schema#', $id: 'x', type: 'object' }),
-    400,
-    'MODEL_NOT_CONFIGURED',
-  );
-  errorBody(await request({ $schema: 'urn:other' }), 422, 'SCHEMA_INVALID');
+  checkedSchemas.length = 0;
+  const [valid, invalid] = [{ type: 'object' }, { type: 'nonsense' }];
+  for (const schema of [valid, valid]) successData(await withSchema(own, schema));
+  for (const schema of [invalid, invalid]) errorBody(await withSchema(own, schema), 422, 'SCHEMA_INVALID');
+  assert.deepEqual(checkedSchemas, [valid, invalid, invalid]);
+  const { error } = errorBody(await withSchema(own, { type: 'huge' }), 422, 'SCHEMA_INVALID');
+  assert.match(error, /^Unprocessable Entity: the schema is too complex: .* 1024 MiB of memory/);
+});
+
+test('a schema over a limit is refused by the gateway, with the limit, and is not compiled', async (t) => {
+  const own = await startTestGateway({ llm: LLM, converter: checkingSchemas });
+  t.after(() => own.stop());
+  checkedSchemas.length = 0;
+  const list = Array.from({ length: 19_000 }, (_, a) => ({ a }));
+  const $schema = 'http://json-schema.org/draft-07/schema#';
+  assert.match(errorBody(await withSchema(own, { $schema, enum: list }), 422, 'SCHEMA_INVALID').error, /1000 items/);
+  const properties = Object.fromEntries(list.slice(0, 6_000).map((_, i) => [`p${i}`, { type: 'string' }]));
+  assert.match(errorBody(await withSchema(own, { properties }), 422, 'SCHEMA_INVALID').error, /10000 objects, lists/);
+  assert.deepEqual(checkedSchemas, []);
+});
+
+test('a schema is compiled only if the key has credits', async (t) => {
+  const own = await startTestGateway({ llm: LLM, converter: checkingSchemas });
+  t.after(() => own.stop());
+  checkedSchemas.length = 0;
+  const key = await own.makeKey({ credits: 0 });
+  const options = { formats: [{ type: 'json', schema: { type: 'object' } }] };
+  errorBody(await parse(own, { file: html, fileName: 'a.html', options, key }), 402, 'PAYMENT_REQUIRED');
+  assert.deepEqual(checkedSchemas, []);
+});
+
+test('without a model: 422 for an invalid schema, otherwise 400, also if no enrich worker runs', async (t) => {
+  const own = await startTestGateway({ converter: checkingSchemas });
+  const alone = await startTestGateway({ queues: ['html'] });
+  t.after(() => Promise.all([own.stop(), alone.stop()]));
+  errorBody(await withSchema(own, { type: 'nonsense' }), 422, 'SCHEMA_INVALID');
+  errorBody(await withSchema(own, { type: 'object' }), 400, 'MODEL_NOT_CONFIGURED');
+  errorBody(await withSchema(alone, { type: 'object' }, 100), 400, 'MODEL_NOT_CONFIGURED');
 });
 
 test('returns 503 with Retry-After if no worker serves the queue', async (t) => {
@@ -315,17 +362,10 @@ test('logs and audit events contain key, team and sizes, but neither content nor
   const options = { auditMetadata: { username: 'ada' }, origin: 'test' };
   successData(await parse(gateway, { file: html, fileName: 'secret-name.html', options, key }));
   await until(() => events.some((event) => event.msg === 'request'));
-  const { audit } = events.find((event) => event.msg === 'audit') as { audit: Record<string, unknown> };
-  assert.equal(audit.username, 'ada');
-  assert.equal(audit.team, 'blue');
-  assert.equal(audit.fileBytes, Buffer.byteLength(html));
-  assert.equal(audit.outcome, 'success');
+  const { username, team, fileBytes, outcome } = parseEvent() ?? {};
+  assert.deepEqual([username, team, fileBytes, outcome], ['ada', 'blue', Buffer.byteLength(html), 'success']);
   assert.doesNotMatch(JSON.stringify(events), /secret-name|Hello|pm-/);
   reset();
   successData(await parse(gateway, { file: html, fileName: 'a.html', options, key: await gateway.makeKey({}) }));
-  assert.equal(
-    events.some((event) => event.msg === 'audit'),
-    false,
-    'a key without the permission writes no event',
-  );
+  assert.equal(parseEvent(), undefined, 'a key without the permission writes no event');
 });

@@ -21,7 +21,7 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 export function teamHandlers({ keys, state, concurrency }: TeamDependencies): Partial<Record<RouteLabel, Handler>> {
   return {
     '/v2/team/credit-usage': async (request, response) => {
-      const key = authenticate(request, keys);
+      const key = authenticate(request, response, keys);
       const remaining = await remainingCredits(state, key);
       sendJson(response, 200, {
         success: true,
@@ -34,7 +34,7 @@ export function teamHandlers({ keys, state, concurrency }: TeamDependencies): Pa
       });
     },
     '/v2/team/queue-status': async (request, response) => {
-      const key = authenticate(request, keys);
+      const key = authenticate(request, response, keys);
       const { held, waiting } = await concurrency.usage(key.team);
       sendJson(response, 200, {
         success: true,
@@ -46,7 +46,7 @@ export function teamHandlers({ keys, state, concurrency }: TeamDependencies): Pa
       });
     },
     '/v2/concurrency-check': async (request, response) => {
-      const key = authenticate(request, keys);
+      const key = authenticate(request, response, keys);
       const { held } = await concurrency.usage(key.team);
       sendJson(response, 200, { success: true, concurrency: held, maxConcurrency: key.concurrency });
     },

@@ -57,12 +57,14 @@ export async function startTestGateway(
     drainLingerMs?: number;
     uploadLimits?: GatewayOptions['uploadLimits'];
     queues?: readonly QueueName[];
+    /** Environment variables of the configuration. */
+    env?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<TestGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-gateway-'));
   const keysFile = join(folder, 'keys.json');
   const config = {
-    ...readConfig({ PORT: '0', KEYS_FILE: keysFile, LOG_LEVEL: 'silent' }),
+    ...readConfig({ PORT: '0', KEYS_FILE: keysFile, LOG_LEVEL: 'silent', ...options.env }),
     llm: options.llm,
     opsPort: options.opsPort,
     corsOrigins: options.corsOrigins ?? ['*'],

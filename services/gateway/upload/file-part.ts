@@ -29,10 +29,14 @@ const emptyFile = (): ParseError =>
 
 /**
  * Stores the file while it arrives.
- * @param volatile do not write the file to any disk (zero data retention)
+ * @param options `volatile`: do not write the file to any disk (zero data retention). While the store is unavailable, it waits until `signal` aborts.
  * @throws ParseError BAD_REQUEST for an empty file, UNSUPPORTED_FILE_TYPE as soon as the format is known; the errors of the store
  */
-export async function storeFilePart(part: FilePart, payloads: PayloadStore, volatile: boolean): Promise<StoredFile> {
+export async function storeFilePart(
+  part: FilePart,
+  payloads: PayloadStore,
+  options: { volatile: boolean; signal: AbortSignal },
+): Promise<StoredFile> {
   const { fileName, contentType } = part;
   let format: DetectedFormat | undefined;
   let bytes = 0;
@@ -54,7 +58,11 @@ export async function storeFilePart(part: FilePart, payloads: PayloadStore, vola
     format = detectFormat({ head, fileName, contentType });
     yield head;
   };
-  const payload = await storePayload(payloads, inspected(), { volatile });
+  const payload = await storePayload(payloads, inspected(), {
+    ...options,
+    // The store calls this when the first bytes arrive, and `inspected` yields them after it knows the format.
+    reader: () => format?.service ?? 'gateway',
+  });
   if (!format) throw emptyFile();
   return { fileName: fileName === '' ? `document${format.extension}` : fileName, format, payload, bytes };
 }

@@ -1,5 +1,5 @@
 // Says where a text stops being JSON and which common mistake it probably is, because the error of JSON.parse often says neither.
-import { type ParseError as JsonError, parse } from 'jsonc-parser';
+import { visit } from 'jsonc-parser';
 import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
 
 /** The first fault of a text: its offset, the word or character there, and the text around it. */
@@ -37,15 +37,44 @@ const MISTAKES: readonly (readonly [matches: (fault: Fault) => boolean, advice: 
 
 /** Line and column, from 1. Columns count UTF-16 code units. */
 function position(text: string, offset: number): string {
-  const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  let [line, start] = [1, 0];
+  for (let at = 0; at < offset; at++) {
+    const isEnd = text[at] === '\n' || (text[at] === '\r' && (at + 1 === offset || text[at + 1] !== '\n'));
+    if (!isEnd) continue;
+    line += 1;
+    start = at + 1;
+  }
+  return `line ${line}, column ${offset - start + 1}`;
+}
+
+/** Carries the first fault out of the parser, which would read on and find thousands of others. */
+class FaultFound extends Error {
+  readonly offset: number;
+  readonly length: number;
+
+  constructor(offset: number, length: number) {
+    super();
+    this.offset = offset;
+    this.length = length;
+  }
+}
+
+function firstFault(text: string): Pick<FaultFound, 'offset' | 'length'> {
+  const onError = (_code: number, offset: number, length: number): never => {
+    throw new FaultFound(offset, length);
+  };
+  try {
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
+  } catch (error) {
+    if (error instanceof FaultFound) return error;
+    throw error;
+  }
+  return { offset: 0, length: 0 };
 }
 
 /** Where the fault is and what to do, for a text that JSON.parse rejects. It repeats at most a few characters of the text. */
 export function describeJsonFault(text: string): string {
-  const errors: JsonError[] = [];
-  parse(text, errors, { disallowComments: true, allowTrailingComma: false });
-  const { offset, length } = errors[0] ?? { offset: 0, length: 0 };
+  const { offset, length } = firstFault(text);
   const token = text.slice(offset, offset + length);
   const advice = MISTAKES.find(([matches]) => matches({ offset, token, text }))?.[1];
   const shown = /^[\p{L}\p{N}\p{P}\p{S}]+/u.exec(token)?.[0].slice(0, REQUEST_LIMITS.errorTokenLength) ?? '';

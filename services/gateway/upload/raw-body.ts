@@ -78,7 +78,10 @@ async function storeBody(
   const onRejection = (): void => rejected.reject(rejection.reason);
   if (rejection.aborted) onRejection();
   rejection.addEventListener('abort', onRejection, { once: true });
-  const file = storeFilePart({ stream: body, fileName, contentType }, payloads, options.zeroDataRetention);
+  const file = storeFilePart({ stream: body, fileName, contentType }, payloads, {
+    volatile: options.zeroDataRetention,
+    signal: AbortSignal.any([stop.signal, rejection]),
+  });
   const transfer = streamRequestBody(request, body, {
     limits: {
       maxBytes: REQUEST_LIMITS.fileBytes,

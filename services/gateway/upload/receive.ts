@@ -192,7 +192,7 @@ class UploadReceiver {
     const options = this.#options;
     this.#file = (async () => {
       const volatile = options ? (await options).zeroDataRetention : volatileBeforeOptions;
-      return storeFilePart(part, payloads, volatile);
+      return storeFilePart(part, payloads, { volatile, signal: this.#stop.signal });
     })();
     this.#file.catch((error: unknown) => this.#fail(error));
   }
