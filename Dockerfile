@@ -21,28 +21,33 @@ RUN --mount=type=secret,id=npmrc \
 
 # The files of each image: only what its service imports.
 FROM packages AS files
-COPY LICENSE ./
+COPY LICENSE THIRD-PARTY-NOTICES.md ./
 COPY shared shared
 COPY services services
 # The sample document of the page at `/`.
 COPY fixtures/pdf/sample.pdf fixtures/pdf/sample.pdf
 RUN node --disable-warning=ExperimentalWarning services/image-files.ts /images
 
-# Node without npm and without its symbols, which are 18 MB.
+# Node without npm and without its symbols, which are 18 MB. Nobody may read the program: Linux then hides the environment and the memory of its
+# processes from their own user (docs/architecture.md, "Isolation").
 FROM ${NODE} AS node
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends binutils \
- && strip -o /node "$(command -v node)" && /node --version
+ && strip -o /node "$(command -v node)" && /node --version && chmod 0111 /node \
+ && mkdir /licence && if [ -f /usr/local/LICENSE ]; then cp /usr/local/LICENSE /licence; fi
 
 # The base of every service. Sources are copied last, so that a source change does not rebuild the other layers.
 FROM ${BASE} AS system
-# tini reaps the child processes of a killed converter.
+# tini reaps the child processes of a killed converter. The shells run with the environment of the container in health checks and `docker exec`.
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends tini \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
+ && chmod 0111 /usr/bin/tini /bin/dash /bin/bash \
  && echo 'parsemesh:x:10001:10001::/tmp:/usr/sbin/nologin' >>/etc/passwd \
  && echo 'parsemesh:x:10001:' >>/etc/group
 COPY --from=node /node /usr/local/bin/node
+COPY --from=node /licence /usr/share/doc/node
+COPY services/entrypoint.sh /usr/local/bin/parsemesh
 WORKDIR /app
 ENV NODE_ENV=production HOME=/tmp HOST=0.0.0.0 OPS_HOST=0.0.0.0 OPS_PORT=9090
 # The builder sets version and revision: `--label org.opencontainers.image.version=...`.
@@ -55,7 +60,7 @@ EXPOSE 9090
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/${OPS_PORT} && printf 'GET /readyz HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ \"${status}\" = 200 ]"]
 # Limits the semi-space of V8, which otherwise grows to 64 MiB. `npm run service` sets the same limit.
-ENTRYPOINT ["/usr/bin/tini", "--", "node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=8", "services/service.ts"]
+ENTRYPOINT ["/usr/local/bin/parsemesh", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=8", "services/service.ts"]
 
 # A folder for the keys file. Group 0 may write to it, because OpenShift runs containers with any user id and group 0.
 FROM system AS gateway-system
@@ -153,4 +158,4 @@ COPY --from=files /images/all/app ./
 LABEL org.opencontainers.image.title="parsemesh"
 VOLUME /data
 EXPOSE 8080
-ENTRYPOINT ["/usr/bin/tini", "--", "node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=8", "services/start.ts"]
+ENTRYPOINT ["/usr/local/bin/parsemesh", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=8", "services/start.ts"]

@@ -101,9 +101,9 @@ async function loadedWasm(path: string): Promise<string[]> {
   return [...names].filter((file) => existsSync(join(ROOT, file)));
 }
 
-/** Modules that a source starts by their URL, as paths from the root: `new URL('./child.ts', import.meta.url)`. */
-const startedModules = (path: string, source: string): string[] =>
-  [...source.matchAll(/new URL\(\s*['"](\.[^'"]+\.ts)['"]/g)].map(([, specifier = '']) =>
+/** Programs that a source starts by their URL, as paths from the root: `new URL('./child.ts', import.meta.url)`. */
+const startedPrograms = (path: string, source: string): string[] =>
+  [...source.matchAll(/new URL\(\s*['"](\.[^'"]+\.(?:ts|pl))['"]/g)].map(([, specifier = '']) =>
     join(dirname(path), specifier),
   );
 
@@ -155,7 +155,7 @@ const filesByTarget = new Map<ImageTarget, Promise<ReadonlySet<string>>>();
 
 async function findFiles(target: ImageTarget): Promise<ReadonlySet<string>> {
   const own = (await Promise.all(servicesOf(target).map((name) => filesBelow(`services/${name}`)))).flat();
-  const files = new Set(['package.json', 'LICENSE', ...own.filter((path) => !isTest(path))]);
+  const files = new Set(['package.json', 'LICENSE', 'THIRD-PARTY-NOTICES.md', ...own.filter((path) => !isTest(path))]);
   const folders = new Set<string>();
   const traced = new Set<string>();
   const read = new Set<string>();
@@ -171,7 +171,7 @@ async function findFiles(target: ImageTarget): Promise<ReadonlySet<string>> {
     for (const path of [...files].filter((file) => isOwn(file) && file.endsWith('.ts') && !read.has(file))) {
       read.add(path);
       const source = await readFile(join(ROOT, path), 'utf8');
-      for (const module of startedModules(path, source)) found.add(module);
+      for (const program of startedPrograms(path, source)) (program.endsWith('.ts') ? found : files).add(program);
       const named = namedFiles(source);
       for (const file of named.files) {
         files.add(file);

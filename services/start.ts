@@ -5,8 +5,10 @@ import { QUEUE_NAMES } from '#shared/contract/services.ts';
 import { ConfigError, readConfig } from '#shared/runtime/config.ts';
 import { drainOnSignal } from '#shared/runtime/drain.ts';
 import { setHeapGrowth } from '#shared/runtime/gc/heap-growth.ts';
+import { logIsolation } from '#shared/runtime/isolation/layers.ts';
 import { startJobLoop } from '#shared/runtime/job-loop.ts';
 import { createLogger } from '#shared/runtime/log.ts';
+import { takeSecrets } from '#shared/runtime/secrets.ts';
 import { startTracing } from '#shared/runtime/traces.ts';
 import { startGateway } from './gateway/gateway.ts';
 import { checkServerLanguages } from './ocr/engines.ts';
@@ -14,9 +16,11 @@ import { workerModule } from './registry.ts';
 
 async function main(): Promise<void> {
   setHeapGrowth(1);
+  takeSecrets();
   const config = readConfig();
   checkServerLanguages();
   const log = createLogger(config, 'parsemesh');
+  logIsolation(log);
   const stopTracing = await startTracing(config.tracing, 'parsemesh', (problem) => log.warn(problem));
   const transport = createMemoryTransport();
   const loops = await Promise.all(
@@ -64,13 +68,7 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  const message =
-    error instanceof ConfigError
-      ? error.message
-      : error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-        ? 'the port is in use. Set PORT to another port, for example: PORT=8081 npm start'
-        : undefined;
-  if (message === undefined) throw error;
-  process.stderr.write(`parsemesh: ${message}\n`);
+  if (!(error instanceof ConfigError)) throw error;
+  process.stderr.write(`parsemesh: ${error.message}\n`);
   process.exit(1);
 }
