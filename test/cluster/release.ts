@@ -12,7 +12,11 @@ export const CHART = fileURLToPath(new URL('../../charts/parsemesh', import.meta
 /** Values for a cluster of one small node with local images. They are added to the values of a test. */
 const LOCAL_VALUES = {
   ...IMAGE_VALUES,
-  nats: { resources: { requests: { cpu: '10m', memory: '64Mi' } } },
+  nats: {
+    resources: { requests: { cpu: '10m', memory: '64Mi' } },
+    // A volume without a provisioner is not emptied before another release uses it, which has another key.
+    jetstream: { encryption: false },
+  },
   services: Object.fromEntries(
     SERVICE_NAMES.map((name) => [name, { resources: { requests: { cpu: '10m', memory: '64Mi' } } }]),
   ),
@@ -42,6 +46,12 @@ export class Release {
 
   /** Creates the namespace. It accepts only pods that meet the strictest pod security standard. */
   async openNamespace(): Promise<void> {
+    await waitFor(`the end of the deletion of ${this.namespace}`, 300, async () => {
+      const { stdout } = await attempt('kubectl', [
+        ...['get', 'namespace', this.namespace, '--ignore-not-found', '-o', 'jsonpath={.status.phase}'],
+      ]);
+      return stdout.trim() !== 'Terminating';
+    });
     await run('kubectl', ['apply', '-f', '-'], {
       input: JSON.stringify({
         apiVersion: 'v1',
@@ -102,8 +112,8 @@ export class Release {
   /** Uninstalls and removes the namespace. */
   async remove(): Promise<void> {
     await this.uninstall();
-    await kubectl('delete', 'namespace', this.namespace, '--ignore-not-found', '--timeout=180s');
-    await freeVolumes();
+    // The deletion may take minutes. `openNamespace` waits for it, if a test opens the same namespace again.
+    await kubectl('delete', 'namespace', this.namespace, '--ignore-not-found', '--wait=false');
   }
 }
 

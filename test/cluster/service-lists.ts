@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { QUEUE_NAMES, SERVICE_NAMES, WORKER_SERVICES } from '#shared/contract/services.ts';
+import { queuesOf, SERVICE_NAMES, WORKER_NAMES, WORKER_SERVICES } from '#shared/contract/services.ts';
+import { natsUsers, renderAccounts } from './nats-accounts.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
@@ -25,7 +26,7 @@ export function replaceBlock(text: string, name: string, lines: readonly string[
  * One build target for each service. A stage `NAME-system`, if it exists, contains what the service needs beside its files.
  */
 function dockerTargets(dockerfile: string): string[] {
-  return [...QUEUE_NAMES, 'gateway'].flatMap((name, index) => {
+  return [...WORKER_NAMES, 'gateway'].flatMap((name, index) => {
     const system = new RegExp(`^FROM .* AS ${name}-system$`, 'm').test(dockerfile) ? `${name}-system` : 'system';
     return [
       ...(index === 0 ? [] : ['']),
@@ -74,7 +75,7 @@ interface ChartValues {
 
 /** The worker services of compose.yaml, with the concurrency and the memory limits of the chart. */
 function composeWorkers(values: ChartValues): string[] {
-  return QUEUE_NAMES.flatMap((name) => {
+  return WORKER_NAMES.flatMap((name) => {
     const { concurrency, resources } = { ...values.defaults, ...values.services[name] };
     // Compose writes 5Gi as 5g.
     const memory = resources?.limits?.memory?.replace(/([GM])i$/, (unit) => unit.charAt(0).toLowerCase());
@@ -86,24 +87,35 @@ function composeWorkers(values: ChartValues): string[] {
       `  mem_limit: ${memory}`,
       '  environment:',
       '    <<: *environment',
-      `    ${name.toUpperCase()}_CONCURRENCY: '${concurrency}'`,
+      ...queuesOf(name).map((queue) => `    ${queue.toUpperCase()}_CONCURRENCY: '${concurrency}'`),
       ...WORKER_SERVICES[name].variables.map((variable) => `    ${variable}:`),
       '',
     ];
   }).slice(0, -1);
 }
 
+/** The Secret of each NATS user, with a publicly known password. */
+function developmentUsers(): string[] {
+  return [...natsUsers.keys()].map((user) => {
+    const url = `nats://${user}:development@parsemesh-nats.parsemesh.svc.cluster.local:4222`;
+    return `- {name: parsemesh-nats-${user}, literals: [password=development, 'url=${url}']}`;
+  });
+}
+
 /** Path and text of every file with a generated list. */
 export async function serviceLists(): Promise<ReadonlyMap<string, string>> {
   const { version } = JSON.parse(await read('package.json')) as { version: string };
   const dockerfile = await read('Dockerfile');
+  const development = 'k8s/overlays/dev/kustomization.yaml';
   const production = 'k8s/overlays/production/kustomization.yaml';
   const chart = parse(await read('charts/parsemesh/values.yaml')) as ChartValues;
   return new Map([
     ['compose.yaml', replaceBlock(await read('compose.yaml'), 'services', composeWorkers(chart))],
     ['Dockerfile', replaceBlock(dockerfile, 'services', dockerTargets(dockerfile))],
+    ['charts/parsemesh/files/nats-accounts.conf', renderAccounts()],
     ['skaffold.yaml', skaffold(await read('skaffold.yaml'))],
     ['charts/parsemesh/values.schema.json', valuesSchema(await read('charts/parsemesh/values.schema.json'))],
+    [development, replaceBlock(await read(development), 'users', developmentUsers())],
     [production, replaceBlock(await read(production), 'images', productionImages(version))],
   ]);
 }

@@ -87,12 +87,29 @@ default
 {{- .Values.keys.namespace | default .Release.Namespace -}}
 {{- end -}}
 
-{{/* Name of the Secret with NATS_URL; parsemesh.natsSecretKey is its entry. */}}
-{{- define "parsemesh.natsSecret" -}}
+{{/* The names of the Secrets of the bundled NATS server begin with this. */}}
+{{- define "parsemesh.natsPrefix" -}}
 {{- if .Values.nats.enabled -}}
 {{- .Values.nats.existingSecret | default (printf "%s-nats" (include "parsemesh.fullname" .)) -}}
 {{- else -}}
-{{- .Values.nats.external.existingSecret | default (printf "%s-nats" (include "parsemesh.fullname" .)) -}}
+{{- printf "%s-nats" (include "parsemesh.fullname" .) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The users of the bundled NATS server: every service, also one that is not enabled, and `operator`. */}}
+{{- define "parsemesh.natsUsers" -}}
+{{- toYaml (append (keys .Values.services | sortAlpha) "operator") -}}
+{{- end -}}
+
+{{/* (dict "root" $ "name" "pdf") -> the Secret with NATS_URL of a service; parsemesh.natsSecretKey is its entry. */}}
+{{- define "parsemesh.natsSecret" -}}
+{{- $external := .root.Values.nats.external -}}
+{{- if .root.Values.nats.enabled -}}
+{{- printf "%s-%s" (include "parsemesh.natsPrefix" .root) .name -}}
+{{- else if $external.existingSecret -}}
+{{- if $external.secretPerService }}{{ printf "%s-%s" $external.existingSecret .name }}{{ else }}{{ $external.existingSecret }}{{ end -}}
+{{- else -}}
+{{- include "parsemesh.natsPrefix" .root -}}
 {{- end -}}
 {{- end -}}
 
@@ -101,6 +118,20 @@ default
 {{- .Values.nats.external.existingSecretKey -}}
 {{- else -}}
 url
+{{- end -}}
+{{- end -}}
+
+{{/* (dict "root" $ "name" "pdf") -> the Secret with the client certificate of a service; empty without TLS. */}}
+{{- define "parsemesh.natsClientTls" -}}
+{{- $tls := .root.Values.nats.tls -}}
+{{- if $tls.enabled -}}
+{{- if $tls.clientSecret -}}
+{{- $tls.clientSecret -}}
+{{- else if or $tls.existingSecret (not .root.Values.nats.enabled) -}}
+{{- fail "nats.tls.clientSecret is needed with nats.tls.existingSecret, and with an external server" -}}
+{{- else -}}
+{{- printf "%s-%s-tls" (include "parsemesh.natsPrefix" .root) .name -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

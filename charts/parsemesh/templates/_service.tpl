@@ -43,8 +43,17 @@ imagePullSecrets:
   "LOG_LEVEL" $root.Values.logLevel
   "DRAIN_TIMEOUT_MS" (mul (int $service.drainSeconds) 1000 | toString)
   "HOME" "/tmp" "TMPDIR" "/tmp" -}}
+{{- if include "parsemesh.natsClientTls" (dict "root" $root "name" $name) -}}
+{{- range $variable, $file := dict "NATS_TLS_CA" "ca.crt" "NATS_TLS_CERT" "tls.crt" "NATS_TLS_KEY" "tls.key" -}}
+{{- $_ := set $env $variable (printf "/etc/nats-tls/%s" $file) -}}
+{{- end -}}
+{{- end -}}
+{{- $replicas := ternary $root.Values.nats.replicas $root.Values.nats.external.replicas $root.Values.nats.enabled -}}
+{{- $_ := set $env "NATS_REPLICAS" ($replicas | toString) -}}
 {{- if $service.concurrency -}}
 {{- $_ := set $env (printf "%s_CONCURRENCY" (upper $name)) ($service.concurrency | toString) -}}
+{{- /* The office service serves a second queue. */ -}}
+{{- if eq $name "office" -}}{{- $_ := set $env "LIBREOFFICE_CONCURRENCY" ($service.concurrency | toString) -}}{{- end -}}
 {{- end -}}
 {{- if eq $name "gateway" -}}
 {{- $_ := set $env "DRAIN_LINGER_MS" (mul (int $service.preStopSeconds) 1000 | toString) -}}
@@ -75,7 +84,7 @@ imagePullSecrets:
 - name: NATS_URL
   valueFrom:
     secretKeyRef:
-      name: {{ include "parsemesh.natsSecret" $root }}
+      name: {{ include "parsemesh.natsSecret" (dict "root" $root "name" $name) }}
       key: {{ include "parsemesh.natsSecretKey" $root }}
 {{- if and $root.Values.llm.baseUrl $root.Values.llm.existingSecret (eq $name "enrich") }}
 - name: LLM_API_KEY
@@ -113,6 +122,7 @@ imagePullSecrets:
 {{- $service := .service -}}
 {{- $name := .name -}}
 {{- $gateway := eq $name "gateway" -}}
+{{- $clientTls := include "parsemesh.natsClientTls" (dict "root" $root "name" $name) -}}
 metadata:
   labels:
     {{- include "parsemesh.podLabels" (dict "root" $root "component" $name) | nindent 4 }}
@@ -210,6 +220,11 @@ spec:
         - name: memory
           mountPath: /dev/shm
         {{- end }}
+        {{- if $clientTls }}
+        - name: nats-tls
+          mountPath: /etc/nats-tls
+          readOnly: true
+        {{- end }}
         {{- with $service.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
@@ -229,6 +244,12 @@ spec:
       emptyDir:
         medium: Memory
         sizeLimit: 1Gi
+    {{- end }}
+    {{- if $clientTls }}
+    - name: nats-tls
+      secret:
+        secretName: {{ $clientTls }}
+        defaultMode: 0440
     {{- end }}
     {{- with $service.extraVolumes }}
     {{- toYaml . | nindent 4 }}
