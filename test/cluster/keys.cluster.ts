@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -162,6 +162,13 @@ describe('keys in Secrets', () => {
     await runKeys('revoke', key);
     await expectStatusWithin(SECOND, key, 401);
     assert.match(await runKeys('list'), /blue +77 .*revoked/);
+    const by = new RegExp(`"by":"[^"]+@${hostname()}"`).source;
+    await expectOutput(
+      new RegExp(
+        `"event":"key-created",[^}]*"team":"blue","keyHash":"[0-9a-f]{12}","source":"kubernetes",${by},"rate":77`,
+      ),
+    );
+    await expectOutput(new RegExp(`"event":"key-revoked",[^}]*"team":"blue",[^}]*${by}`));
     await assert.rejects(runKeys('revoke', key), /no active key/);
   });
 
@@ -173,8 +180,18 @@ describe('keys in Secrets', () => {
     let answer = await parse({ url: product.url, key }, FILE);
     while (answer.status !== 403 && Date.now() < until) answer = await parse({ url: product.url, key }, FILE);
     errorBody(answer, 403, 'FORBIDDEN');
+    await expectOutput(/"event":"key-changed",.*"changes":\{"allow":\{"from":\["parse"\],"to":\[\]\}\}/);
     await core.deleteNamespacedSecret({ name: await secretOf(key), namespace });
     await expectStatusWithin(SECOND, key, 401);
+    await expectOutput(/"event":"key-deleted",.*"source":"kubernetes"/);
+  });
+
+  test('a key is refused from its expiry on, which a person may write into the Secret as a date', async () => {
+    const key = await createKey('--expires', '1d');
+    await expectStatusWithin(SECOND, key, 200);
+    await patchSecret(await secretOf(key), { expires: '2020-02-03' });
+    await expectStatusWithin(SECOND, key, 401);
+    await expectOutput(/"event":"key-expired",.*"expires":"2020-02-03T00:00:00.000Z"/);
   });
 
   test('a printed manifest does not contain the key, and the key is accepted after the manifest is applied', async () => {

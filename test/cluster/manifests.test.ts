@@ -6,9 +6,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
-import { JOB_STREAMS } from '#shared/bus/nats/topology.ts';
-import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
-import { QUEUE_NAMES, SERVICE_NAMES, WORKER_SERVICES } from '#shared/contract/services.ts';
+import { REQUEST_LIMITS, TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import { QUEUES, queuesOf, SERVICE_NAMES, WORKER_NAMES } from '#shared/contract/services.ts';
 import { environmentSchema } from '#shared/runtime/config.ts';
 import { documentedValues } from '../docs/chart.ts';
 import { replaceBlock, serviceLists } from './service-lists.ts';
@@ -58,9 +57,12 @@ test('the generator fails if a file has no markers for its list', () => {
 });
 
 test('the images start with the commands of `npm run service` and `npm start`', async () => {
-  const entries = [...(await text('Dockerfile')).matchAll(/^ENTRYPOINT (\[.*\])$/gm)].map(([, entry = '']) =>
-    (JSON.parse(entry) as string[]).slice(2).join(' '),
-  );
+  const entries = [...(await text('Dockerfile')).matchAll(/^ENTRYPOINT (\[.*\])$/gm)].map(([, entry = '']) => {
+    const [entrypoint, ...args] = JSON.parse(entry) as string[];
+    assert.equal(entrypoint, '/usr/local/bin/parsemesh');
+    return ['node', ...args].join(' ');
+  });
+  assert.match(await text('services/entrypoint.sh'), /^exec \/usr\/bin\/tini -- node "\$@"/m);
   const { scripts } = JSON.parse(await text('package.json')) as { scripts: { service: string; start: string } };
   assert.deepEqual(entries, [scripts.service, scripts.start]);
 });
@@ -162,13 +164,14 @@ function mebibytes(quantity: string): number {
 
 /** Memory of a worker's process, without its isolated processes. */
 const PARENT_MIB = 512;
-for (const queue of QUEUE_NAMES)
-  test(`the memory limit of ${queue} pods is enough for all their parallel conversions at the limit of one conversion`, () => {
-    const service = { ...values.defaults, ...values.services[queue] };
+for (const name of WORKER_NAMES)
+  test(`the memory limit of ${name} pods is enough for all their parallel conversions at the limit of one conversion`, () => {
+    const service = { ...values.defaults, ...values.services[name] };
     const memory = service.resources.limits?.memory;
-    assert.ok(memory, `set services.${queue}.resources.limits.memory in charts/parsemesh/values.yaml`);
+    assert.ok(memory, `set services.${name}.resources.limits.memory in charts/parsemesh/values.yaml`);
     const limit = mebibytes(memory);
-    const needed = (service.concurrency ?? 1) * WORKER_SERVICES[queue].memoryMiB + PARENT_MIB;
+    const jobs = (service.concurrency ?? 1) + TRANSPORT_LIMITS.spareSlots;
+    const needed = jobs * queuesOf(name).reduce((sum, queue) => sum + QUEUES[queue].memoryMiB, 0) + PARENT_MIB;
     assert.ok(
       limit >= needed,
       `the limit is ${limit} MiB, but ${needed} MiB may be used: the kernel would kill the pod instead of one conversion`,
@@ -194,7 +197,7 @@ test('the drain time of pods is longer than the longest allowed request timeout'
   }
 });
 
-test('the chart sets only environment variables of the configuration, and KEDA queries the streams of the bus', async () => {
+test('the chart sets only environment variables of the configuration', async () => {
   const known = new Set([
     ...Object.keys(environmentSchema.shape),
     'HOME',
@@ -212,8 +215,6 @@ test('the chart sets only environment variables of the configuration, and KEDA q
     set.filter((name) => !known.has(name)),
     [],
   );
-  const autoscalers = await text(`${CHART}/templates/autoscalers.yaml`);
-  assert.ok(autoscalers.includes(`list "${JOB_STREAMS.durable}" "${JOB_STREAMS.volatile}"`));
 });
 
 test('the chart and the gateway use the same label for keys', () => {
