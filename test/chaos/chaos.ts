@@ -20,7 +20,10 @@ if (!(seconds > 0) || phases.length === 0) {
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const mesh = await Mesh.start({ copies: 2 });
 print(`${mesh.members.length} processes and one nats-server are ready; ${phases.length} phases of ${seconds} s`);
+const tallies: Tally[] = [];
 const faults: string[] = [];
+/** How long the slowest request takes without a fault on this machine, in milliseconds. */
+let usualMs = 0;
 try {
   for (const phase of phases) {
     const tally = new Tally();
@@ -31,13 +34,17 @@ try {
     } finally {
       await load.stop();
     }
+    if (phase.name === 'no-fault') usualMs = tally.slowestMs;
+    tally.checkWaits(usualMs);
     print(`${phase.name}: ${tally}`);
     for (const fault of tally.faults) print(`  FAULT ${fault}`);
-    faults.push(...tally.faults);
+    tallies.push(tally);
+    faults.push(...tally.faults.map((fault) => `${phase.name}: ${fault}`));
   }
 } finally {
   if (values.log) print(mesh.output());
   for (const exit of await mesh.stop()) faults.push(`did not drain: ${exit}`);
 }
+print(`all phases: ${Tally.sum(tallies)}`);
 print(faults.length === 0 ? 'no faults' : `${faults.length} faults:\n${faults.join('\n')}`);
 process.exit(faults.length === 0 ? 0 : 1);

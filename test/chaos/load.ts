@@ -4,7 +4,6 @@ import { errorResponseSchema, parseResponseSchema } from '#shared/contract/respo
 import { type Answer, parse } from '../harness/client.ts';
 import type { Product } from '../harness/product.ts';
 import { createRequest, KINDS, type LoadRequest, TOKEN } from './documents.ts';
-import type { Member } from './mesh.ts';
 
 /** How long after its timeout a request may end. */
 const GRACE_MS = 1_000;
@@ -14,18 +13,33 @@ const HANG_MS = 10_000;
 const ALLOWED: ReadonlySet<ErrorCode> = new Set(['REQUEST_TIMEOUT', 'SERVICE_UNAVAILABLE']);
 const WITH_RETRY_AFTER: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE']);
 
+/** A gateway that can be killed and started again. `product` is undefined in between. */
+interface Gateway {
+  product: Product | undefined;
+}
+
 /** Where requests are sent: the running gateways of a mesh, or the gateway of an embedded product. */
 export interface LoadTarget {
   key: string;
-  running(service: 'gateway'): { member: Member; product: Product }[];
+  running(service: 'gateway'): { member: Gateway }[];
 }
 
+/**
+ * How a request ended: `right` and `clear` are a correct response and an expected, documented error; `wrong` is any other
+ * response; `lost` is a request without a response; `killed` is a request whose gateway the phase killed.
+ */
+const VERDICTS = ['right', 'clear', 'wrong', 'lost', 'killed', 'not sent'] as const;
+type Verdict = (typeof VERDICTS)[number];
+
 interface LoadResult {
+  verdict: Verdict;
   /** `ok`, status and error code, `gateway killed`, `not sent`, `hung` or `no response`. */
   outcome: string;
   /** Describes a fault of the product. */
   fault?: string;
   tookMs: number;
+  /** Epoch milliseconds. */
+  endedAt: number;
 }
 
 /** Describes what is wrong with a response, or returns undefined. */
@@ -51,12 +65,12 @@ function findFault(answer: Answer, request: LoadRequest, allowed: ReadonlySet<Er
 /** Sends one request to one gateway and checks the response. `allowed`: expected error codes. */
 export async function sendAndCheck(
   target: LoadTarget,
-  member: Member,
+  member: Gateway,
   request: LoadRequest,
   { timeoutMs, allowed = ALLOWED }: { timeoutMs: number; allowed?: ReadonlySet<ErrorCode> },
 ): Promise<LoadResult> {
   const { product } = member;
-  if (!product) return { outcome: 'not sent', tookMs: 0 };
+  if (!product) return { verdict: 'not sent', outcome: 'not sent', tookMs: 0, endedAt: Date.now() };
   const start = performance.now();
   const took = () => Math.round(performance.now() - start);
   try {
@@ -73,38 +87,99 @@ export async function sendAndCheck(
     const late = tookMs > timeoutMs + GRACE_MS ? `${tookMs} ms with a timeout of ${timeoutMs} ms` : undefined;
     const fault = findFault(answer, request, allowed) ?? late;
     const code = (answer.body as { code?: string }).code;
-    const outcome = answer.status === 200 ? 'ok' : `${answer.status} ${code}`;
-    return { outcome, tookMs, ...(fault === undefined ? {} : { fault }) };
+    const isOk = answer.status === 200;
+    return {
+      verdict: fault === undefined ? (isOk ? 'right' : 'clear') : 'wrong',
+      outcome: isOk ? 'ok' : `${answer.status} ${code}`,
+      tookMs,
+      endedAt: Date.now(),
+      ...(fault === undefined ? {} : { fault }),
+    };
   } catch (error) {
     const tookMs = took();
+    const ended = { tookMs, endedAt: Date.now() };
     // A request may end without a response only if its gateway was killed.
-    if (member.product !== product) return { outcome: 'gateway killed', tookMs };
-    const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    if (member.product !== product) return { verdict: 'killed', outcome: 'gateway killed', ...ended };
+    const fault = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     const hung = tookMs >= timeoutMs + GRACE_MS;
-    return { outcome: hung ? 'hung' : 'no response', tookMs, fault: name };
+    return { verdict: 'lost', outcome: hung ? 'hung' : 'no response', fault, ...ended };
   }
 }
 
+/** A request that ended this long after the end of a fault has waited longer than the fault explains, in milliseconds. */
+const AFTER_FAULT_MS = 5_000;
+
 /** Counts the results of one phase. */
 export class Tally {
-  readonly counts = new Map<string, number>();
-  readonly faults: string[] = [];
+  readonly #verdicts = new Map<Verdict, number>();
+  readonly #errors = new Map<string, number>();
+  readonly #faults: string[] = [];
+  readonly #ends: { name: string; startedAt: number; endedAt: number }[] = [];
+  #faultEndedAt: number | undefined;
   slowestMs = 0;
 
-  add(request: LoadRequest, { outcome, fault, tookMs }: LoadResult): void {
-    const name = fault === undefined ? outcome : 'FAULT';
-    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+  /** Adds up the counts of several phases. */
+  static sum(tallies: readonly Tally[]): Tally {
+    const sum = new Tally();
+    const add = <Key>(counts: Map<Key, number>, key: Key, count: number) =>
+      counts.set(key, (counts.get(key) ?? 0) + count);
+    for (const tally of tallies) {
+      for (const [verdict, count] of tally.#verdicts) add(sum.#verdicts, verdict, count);
+      for (const [error, count] of tally.#errors) add(sum.#errors, error, count);
+      sum.slowestMs = Math.max(sum.slowestMs, tally.slowestMs);
+    }
+    return sum;
+  }
+
+  add(request: LoadRequest, { verdict, outcome, fault, tookMs, endedAt }: LoadResult): void {
+    this.#verdicts.set(verdict, this.count(verdict) + 1);
+    if (verdict === 'clear') this.#errors.set(outcome, (this.#errors.get(outcome) ?? 0) + 1);
     this.slowestMs = Math.max(this.slowestMs, tookMs);
-    if (fault !== undefined) this.faults.push(`${request.kind} after ${tookMs} ms: ${fault}`);
+    if (fault !== undefined) this.fault(`${request.kind} after ${tookMs} ms: ${fault}`);
+    this.#ends.push({ name: `${request.kind} (${outcome})`, startedAt: endedAt - tookMs, endedAt });
+  }
+
+  /** Adds a fault of the product that is not the result of one request. */
+  fault(description: string): void {
+    this.#faults.push(description);
+  }
+
+  /** The fault that the phase makes has ended now. */
+  faultEnded(): void {
+    this.#faultEndedAt = Date.now();
+  }
+
+  /**
+   * Checks that each request that ran during the fault ended soon after it.
+   * @param usualMs how long the slowest request takes without a fault
+   */
+  checkWaits(usualMs: number): void {
+    const faultEndedAt = this.#faultEndedAt;
+    if (faultEndedAt === undefined) return;
+    for (const { name, startedAt, endedAt } of this.#ends)
+      if (startedAt < faultEndedAt && endedAt - faultEndedAt > AFTER_FAULT_MS + usualMs)
+        this.fault(`${name} ended ${endedAt - faultEndedAt} ms after the fault`);
+  }
+
+  count(verdict: Verdict): number {
+    return this.#verdicts.get(verdict) ?? 0;
+  }
+
+  get faults(): readonly string[] {
+    return this.#faults;
   }
 
   get requests(): number {
-    return [...this.counts.values()].reduce((sum, count) => sum + count, 0);
+    return VERDICTS.reduce((sum, verdict) => sum + this.count(verdict), 0) - this.count('not sent');
   }
 
   toString(): string {
-    const counts = [...this.counts].sort(([a], [b]) => a.localeCompare(b)).map(([name, count]) => `${name} ${count}`);
-    return `${this.requests} requests: ${counts.join(', ')}; slowest ${this.slowestMs} ms`;
+    const errors = [...this.#errors].sort(([a], [b]) => a.localeCompare(b)).map(([name, count]) => `${name} ${count}`);
+    const killed = this.count('killed') > 0 ? `, gateway killed ${this.count('killed')}` : '';
+    return (
+      `sent ${this.requests}: right ${this.count('right')}, clear errors ${this.count('clear')}` +
+      `${errors.length > 0 ? ` (${errors.join(', ')})` : ''}, wrong ${this.count('wrong')}, lost ${this.count('lost')}${killed}; slowest ${this.slowestMs} ms`
+    );
   }
 }
 

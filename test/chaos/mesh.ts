@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { SERVICE_NAMES, type ServiceName } from '#shared/contract/services.ts';
 import { type NatsServer, startNatsServer } from '../harness/nats-server.ts';
 import { type Product, startProduct } from '../harness/product.ts';
+import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.ts';
 
 /** One process of the mesh. It is the same member after it is killed and started again. */
 export interface Member {
@@ -13,6 +14,17 @@ export interface Member {
   readonly service: ServiceName;
   /** Undefined between a kill and the next start. */
   product: Product | undefined;
+  /** The connection of this process to the bus, which a phase can cut or stall. */
+  readonly network: TcpProxy;
+  /** Folder for the temporary files of this process. */
+  readonly temporary: string;
+}
+
+interface LaunchOptions {
+  /** Added to the environment of the process, for this start only. */
+  env?: Record<string, string>;
+  /** `live` does not wait until the process is ready. */
+  waitFor?: 'ready' | 'live';
 }
 
 interface MeshOptions {
@@ -36,33 +48,35 @@ export class Mesh {
   #earlierOutput = '';
   #nats: NatsServer | undefined;
 
-  private constructor(folder: string, nats: NatsServer, options: MeshOptions) {
+  private constructor(folder: string, nats: NatsServer, members: readonly Member[], options: MeshOptions) {
     this.folder = folder;
+    this.members = members;
     this.#nats = nats;
     this.#port = nats.port;
     this.#natsArgs = options.natsArgs ?? [];
     this.#env = {
       KEYS_FILE: join(folder, 'keys.json'),
       API_KEY: this.key,
-      TMPDIR: join(folder, 'tmp'),
       LOG_LEVEL: 'info',
       ...options.env,
     };
-    const { copies } = options;
-    this.members = SERVICE_NAMES.flatMap((service) =>
-      Array.from({ length: typeof copies === 'number' ? copies : (copies[service] ?? 0) }, (_, index): Member => {
-        return { name: `${service}-${index + 1}`, service, product: undefined };
-      }),
-    );
   }
 
   /** Starts the bus and all processes and waits until they are ready. */
   static async start(options: MeshOptions): Promise<Mesh> {
     const folder = await mkdtemp(join(tmpdir(), 'parsemesh-chaos-'));
     const nats = await startNatsServer({ storeDir: join(folder, 'store'), args: options.natsArgs ?? [] });
-    const mesh = new Mesh(folder, nats, options);
+    const { copies } = options;
+    const members: Member[] = [];
+    for (const service of SERVICE_NAMES)
+      for (let number = 1; number <= (typeof copies === 'number' ? copies : (copies[service] ?? 0)); number++) {
+        const name = `${service}-${number}`;
+        const temporary = join(folder, 'tmp', name);
+        await mkdir(temporary, { recursive: true });
+        members.push({ name, service, product: undefined, network: await startTcpProxy(nats.port), temporary });
+      }
+    const mesh = new Mesh(folder, nats, members, options);
     try {
-      await mkdir(join(folder, 'tmp'));
       await Promise.all(mesh.members.map((member) => mesh.launch(member)));
       return mesh;
     } catch (error) {
@@ -87,12 +101,13 @@ export class Mesh {
   }
 
   /** Starts the process of a member and waits until it is ready. */
-  async launch(member: Member): Promise<void> {
+  async launch(member: Member, { env = {}, waitFor = 'ready' }: LaunchOptions = {}): Promise<void> {
     member.product = await startProduct({
       transport: 'nats',
-      natsUrl: this.natsUrl,
+      natsUrl: member.network.url,
       services: [member.service],
-      env: this.#env,
+      env: { ...this.#env, TMPDIR: member.temporary, ...env },
+      waitFor,
     });
   }
 
@@ -106,15 +121,29 @@ export class Mesh {
     this.#earlierOutput += product.output();
   }
 
+  /** Stops the process of a member with SIGTERM: it finishes its work first. `launch` starts it again. */
+  async terminate(member: Member): Promise<void> {
+    const { product } = member;
+    // The load sends no more requests to it.
+    member.product = undefined;
+    await product?.stop();
+    this.#earlierOutput += product?.output() ?? '';
+  }
+
   /** Stops nats-server and keeps its store. */
   async stopNats(signal: NodeJS.Signals): Promise<void> {
     await this.#nats?.stop(signal);
     this.#nats = undefined;
   }
 
-  /** Starts nats-server again with the same store and port. `args`: additional arguments for this start only. */
-  async startNats(args: readonly string[] = []): Promise<void> {
+  /**
+   * Starts nats-server again with the same port.
+   * @param args additional arguments for this start only
+   * @param store `empty` deletes the store first
+   */
+  async startNats(args: readonly string[] = [], store: 'kept' | 'empty' = 'kept'): Promise<void> {
     const storeDir = join(this.folder, 'store');
+    if (store === 'empty') await rm(storeDir, { recursive: true, force: true });
     this.#nats = await startNatsServer({ storeDir, port: this.#port, args: [...this.#natsArgs, ...args] });
   }
 
@@ -141,6 +170,7 @@ export class Mesh {
   async stop(): Promise<string[]> {
     const bad = await this.drain();
     await this.#nats?.stop();
+    await Promise.all(this.members.map(({ network }) => network.close()));
     await rm(this.folder, { recursive: true, force: true });
     return bad;
   }

@@ -67,7 +67,7 @@ export class LeakMonitor {
     };
     return (report.account_details ?? [])
       .flatMap(({ stream_detail }) => stream_detail ?? [])
-      .filter(({ name, state }) => /^OBJ_|_JOBS/.test(name) && state.messages > 0)
+      .filter(({ name, state }) => /_PAYLOADS|_JOBS/.test(name) && state.messages > 0)
       .map(({ name, state }) => `${state.messages} messages in ${name}`);
   }
 

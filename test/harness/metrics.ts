@@ -5,7 +5,7 @@ import type { QueueName } from '#shared/contract/services.ts';
  * The value of a sample of `/metrics`, or 0 if the process has not counted it yet.
  * @param sample the name with its labels, as the page prints them: `parsemesh_jobs_in_flight{queue="ocr"}`
  */
-async function metricValue(opsUrl: string, sample: string): Promise<number> {
+export async function metricValue(opsUrl: string, sample: string): Promise<number> {
   // No keep-alive: an idle connection would be open when the product is told to stop.
   const response = await fetch(`${opsUrl}/metrics`, { headers: { connection: 'close' } });
   const line = (await response.text()).split('\n').find((one) => one.startsWith(`${sample} `));

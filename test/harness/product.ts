@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { SERVICE_NAMES, type ServiceName } from '#shared/contract/services.ts';
-import { type NatsServer, startNatsServer } from './nats-server.ts';
+import { type AccountServer, startAccountServer } from './nats-accounts.ts';
 import { freePort } from './ports.ts';
 import { type Exit, hasExited, launch, type ServiceProcess, stopProcess, WAIT_LIMIT_MS } from './processes.ts';
 
@@ -41,7 +41,7 @@ interface StartOptions {
   env?: Record<string, string>;
   /** For `nats`: the services to start; all by default. */
   services?: readonly ServiceName[];
-  /** For `nats`: a server that is already running. By default a new one is started. */
+  /** For `nats`: a server that is already running. By default a new one is started, with a user for each service. */
   natsUrl?: string;
   /** A command to put before that of each process, such as strace. It must keep the process id. */
   before?: (service: string) => readonly string[];
@@ -115,7 +115,7 @@ class Deployment {
   readonly #options: StartOptions;
   readonly #port: number;
   readonly #processes: ServiceProcess[] = [];
-  #nats: NatsServer | undefined;
+  #nats: AccountServer | undefined;
   #output = '';
   #stopped: Promise<Exit[]> | undefined;
 
@@ -133,7 +133,7 @@ class Deployment {
   }
 
   get natsUrl(): string | undefined {
-    return this.#options.natsUrl ?? this.#nats?.url;
+    return this.#options.natsUrl ?? this.#nats?.urlOf('operator');
   }
 
   get opsUrl(): string {
@@ -160,23 +160,26 @@ class Deployment {
       this.opsUrls.set('start', this.url);
       this.#launch('start', commandOf('start', this.#folderOf('start')), { PORT: String(this.#port) });
     } else await this.#startServices(this.#options.services ?? SERVICE_NAMES);
-    const probe = `${this.opsUrl}/${this.#options.waitFor === 'live' ? 'livez' : 'readyz'}`;
     const limit = Date.now() + WAIT_LIMIT_MS;
-    while (!(await isOk(probe))) {
-      const exited = this.#processes.find(hasExited);
-      if (exited) throw new Error(`${exited.service} exited before it was ready`);
-      if (Date.now() > limit) throw new Error(`${probe} did not return 200 within ${WAIT_LIMIT_MS} ms`);
-      await pause(50);
+    // The gateway is ready when each queue has a worker, but a worker may still start processes.
+    for (const opsUrl of this.opsUrls.values()) {
+      const probe = `${opsUrl}/${this.#options.waitFor === 'live' ? 'livez' : 'readyz'}`;
+      while (!(await isOk(probe))) {
+        const exited = this.#processes.find(hasExited);
+        if (exited) throw new Error(`${exited.service} exited before it was ready`);
+        if (Date.now() > limit) throw new Error(`${probe} did not return 200 within ${WAIT_LIMIT_MS} ms`);
+        await pause(50);
+      }
     }
   }
 
   async #startServices(services: readonly ServiceName[]): Promise<void> {
-    if (this.#options.natsUrl === undefined) this.#nats = await startNatsServer();
+    if (this.#options.natsUrl === undefined) this.#nats = await startAccountServer();
     for (const service of services) {
       const opsPort = await freePort();
       this.opsUrls.set(service, `http://127.0.0.1:${opsPort}`);
       this.#launch(service, [...commandOf('service', this.#folderOf(service)), service], {
-        NATS_URL: this.natsUrl ?? '',
+        NATS_URL: this.#nats?.urlOf(service) ?? this.natsUrl ?? '',
         PORT: String(service === 'gateway' ? this.#port : opsPort),
         OPS_PORT: String(opsPort),
       });

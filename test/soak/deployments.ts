@@ -1,5 +1,5 @@
 // Starts the two deployments of the soak run, and lists what each has not released after its load.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectNats } from '#shared/bus/nats.ts';
@@ -39,10 +39,9 @@ async function metric(url: string, name: string): Promise<number> {
 export async function startEmbedded(): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'parsemesh-soak-'));
   const product = await startProduct({ transport: 'memory', env: { TMPDIR: folder } });
-  const member = { name: 'embedded', service: 'gateway' as const, product };
   return {
     name: 'embedded',
-    target: { key: product.key, running: () => [{ member, product }] },
+    target: { key: product.key, running: () => [{ member: { product } }] },
     roots: [{ name: 'embedded', pid: product.gatewayPid }],
     async findIdleLeaks() {
       const payloads = (await filesBelow(folder)).filter((path) => path.includes('parsemesh-payloads-'));
@@ -69,7 +68,6 @@ export async function startWithNats(): Promise<Deployment> {
   const monitoringPort = await freePort();
   const mesh = await Mesh.start({ copies: 1, natsArgs: ['-m', String(monitoringPort)] });
   const temporary = join(mesh.folder, 'tmp');
-  await mkdir(temporary, { recursive: true });
   const roots = mesh.members.map(({ name, product }) => ({ name, pid: product?.gatewayPid ?? 0 }));
   return {
     name: 'nats',
@@ -82,7 +80,7 @@ export async function startWithNats(): Promise<Deployment> {
       if (streams.length === 0) throw new Error('nats-server reports no streams');
       // Only streams of jobs and payloads must be empty: the key-value store keeps rates for a minute or two.
       const leaks = streams
-        .filter(({ name, state }) => /^(OBJ_|PARSEMESH_JOBS)/.test(name) && state.messages > 0)
+        .filter(({ name, state }) => /^PARSEMESH_(PAYLOADS|JOBS)/.test(name) && state.messages > 0)
         .map(({ name, state }) => `${state.messages} messages in ${name}`);
       const transport = await connectNats({ url: mesh.natsUrl, name: 'soak' });
       const claims = await transport.state.get(`claims.${Buffer.from(TEAM).toString('hex')}`);

@@ -1,6 +1,6 @@
 // Builds office files and PDF files from raw parts, so that hostile documents can break the rules of their formats.
 import { deflateSync } from 'node:zlib';
-import { HEAD, packageOf } from './ooxml.ts';
+import { HEAD, packageOf, relations } from './ooxml.ts';
 import { type ZipEntry, zip } from './zip.ts';
 
 export const OFFICE_DOCUMENT = 'application/vnd.openxmlformats-officedocument';
@@ -14,7 +14,7 @@ export const docx = (document: string | Uint8Array, deflate = false): Buffer =>
 export const body = (inner: string): string =>
   `${HEAD}<w:document xmlns:w="${WORD}"><w:body>${inner}</w:body></w:document>`;
 
-export function xlsx(sheet: string, deflate = false): Buffer {
+export function xlsx(sheet: string, deflate = false, sharedStrings = ''): Buffer {
   const type = (part: string) => `${OFFICE_DOCUMENT}.spreadsheetml.${part}+xml`;
   const names =
     'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"';
@@ -28,12 +28,26 @@ export function xlsx(sheet: string, deflate = false): Buffer {
       },
       {
         name: 'xl/_rels/workbook.xml.rels',
-        content: `${HEAD}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+        content: relations([
+          ['worksheet', 'worksheets/sheet1.xml'],
+          ...(sharedStrings === '' ? [] : [['sharedStrings', 'sharedStrings.xml'] as const]),
+        ]),
       },
       { name: 'xl/worksheets/sheet1.xml', content: `${HEAD}<worksheet ${names}>${sheet}</worksheet>`, deflate },
+      ...(sharedStrings === ''
+        ? []
+        : [{ name: 'xl/sharedStrings.xml', content: `${HEAD}<sst ${names}>${sharedStrings}</sst>`, deflate }]),
     ],
   );
 }
+
+/** A workbook of less than 8 KB whose 5,000 cells show the same text of a million characters. */
+export const sharedStringBomb = (): Buffer =>
+  xlsx(
+    `<sheetData>${'<row><c t="s"><v>0</v></c></row>'.repeat(5_000)}</sheetData>`,
+    true,
+    `<si><t>${'x'.repeat(1_000_000)}</t></si>`,
+  );
 
 const ODF_NAMES =
   'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"';

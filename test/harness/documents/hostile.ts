@@ -17,6 +17,7 @@ import {
   page,
   pdf,
   quadraticBlowup,
+  sharedStringBomb,
   text,
   xlsx,
 } from './hostile-parts.ts';
@@ -63,6 +64,7 @@ export const HOSTILE: readonly Hostile[] = [
     fileName: 'a.xlsx',
     make: () => xlsx(`<sheetData>${' '.repeat(300 * MiB)}</sheetData>`, true),
   },
+  { what: 'a long text that many cells of a workbook share', fileName: 'a.xlsx', make: sharedStringBomb, options: ALL },
   {
     what: 'a ZIP bomb in an OpenDocument text',
     fileName: 'a.odt',

@@ -1,14 +1,18 @@
 // Defines the interface of a chaos phase, and sends single requests for phases that need one.
 import type { ErrorCode } from '#shared/contract/errors.ts';
-import type { LoadRequest } from './documents.ts';
-import { sendAndCheck, type Tally } from './load.ts';
-import type { Mesh } from './mesh.ts';
+import type { LoadRequest } from '../documents.ts';
+import { sendAndCheck, type Tally } from '../load.ts';
+import type { Mesh } from '../mesh.ts';
 
 const TIMEOUT_MS = 30_000;
 
 export const NO_ERRORS: ReadonlySet<ErrorCode> = new Set();
+/** A worker that takes no jobs. */
+export const UNREADY: ReadonlySet<ErrorCode> = new Set(['SERVICE_UNAVAILABLE']);
+/** The bus is away, perhaps for longer than the timeout of a request. */
+export const UNAVAILABLE: ReadonlySet<ErrorCode> = new Set(['REQUEST_TIMEOUT', 'SERVICE_UNAVAILABLE']);
 
-interface PhaseContext {
+export interface PhaseContext {
   mesh: Mesh;
   tally: Tally;
   /** Length of the phase in ms, without the time that its last responses take. */
