@@ -1,18 +1,20 @@
 // Runs the handlers of the services in a child process without gateway, bus and isolation: the lower bound of a request's cost.
+import { workerModule } from '#services/registry.ts';
 import { formatByExtension } from '#shared/contract/formats.ts';
 import type { ConvertJob, JobContext, WorkerModule } from '#shared/contract/jobs.ts';
 import { readParseOptions } from '#shared/contract/options.ts';
+import type { QueueName } from '#shared/contract/services.ts';
 
-const modules = new Map<string, Promise<WorkerModule>>();
+const modules = new Map<QueueName, Promise<WorkerModule>>();
 
-function load(service: string): Promise<WorkerModule> {
-  const known = modules.get(service);
+function load(queue: QueueName): Promise<WorkerModule> {
+  const known = modules.get(queue);
   if (known) return known;
-  const loading = import(`../../services/${service}/worker.ts`).then(async (module: WorkerModule) => {
+  const loading = import(workerModule(queue).href).then(async (module: WorkerModule) => {
     await module.warm?.();
     return module;
   });
-  modules.set(service, loading);
+  modules.set(queue, loading);
   return loading;
 }
 
@@ -23,7 +25,7 @@ const context: JobContext = {
     return Date.now() + 300_000;
   },
   volatile: false,
-  call: async <Reply>(queue: string, job: unknown, payload: Uint8Array) =>
+  call: async <Reply>(queue: QueueName, job: unknown, payload: Uint8Array) =>
     (await (await load(queue)).handle(job as never, payload, context)) as { reply: Reply; payload?: Uint8Array },
 };
 
@@ -38,7 +40,7 @@ process.on('message', async ({ name, extension, bytes, options }: Request) => {
   try {
     const format = formatByExtension(extension);
     if (!format) throw new Error(`no format has the extension ${extension}`);
-    const { container, service } = format;
+    const { container, queue } = format;
     const parseOptions = readParseOptions(options);
     const job: ConvertJob = {
       kind: 'convert',
@@ -48,7 +50,10 @@ process.on('message', async ({ name, extension, bytes, options }: Request) => {
       container,
       options: { ...parseOptions, fields: ['markdown'] },
     };
-    await (await load(service)).handle(job, bytes, context);
+    const { payload } = await (await load(queue)).handle(job, bytes, context);
+    // A stream is converted while it is read.
+    if (payload !== undefined && typeof payload !== 'string' && !(payload instanceof Uint8Array))
+      for (const _part of payload);
     process.send?.(true);
   } catch {
     process.send?.(false);

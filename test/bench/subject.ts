@@ -42,6 +42,8 @@ export function cpuMsOf(pids: Iterable<number>): number {
 
 export interface ProductSubject extends Subject {
   product: Product;
+  /** Process ids of the services and of the NATS server, without those that they have started. */
+  pids(): number[];
 }
 
 /** The started product. Its key has no limits. */
@@ -51,9 +53,11 @@ export async function productSubject(
 ): Promise<ProductSubject> {
   const nats = transport === 'nats' ? await startNatsServer() : undefined;
   const product = await startProduct({ transport, env, ...(nats ? { natsUrl: nats.url } : {}) });
+  const pids = () => [...product.pids.values(), ...(nats ? [nats.pid] : [])];
   return {
     name: transport === 'memory' ? 'embedded' : 'NATS',
     product,
+    pids,
     convert: async ({ bytes, name }, options = {}) =>
       (
         await parse(product, {
@@ -63,7 +67,7 @@ export async function productSubject(
           clientTimeoutMs: 310_000,
         })
       ).status === 200,
-    cpuMs: () => cpuMsOf([...product.pids.values(), ...(nats ? [nats.pid] : [])]),
+    cpuMs: () => cpuMsOf(pids()),
     stop: async () => {
       await product.stop();
       await nats?.stop();

@@ -9,6 +9,8 @@ export interface Settings {
   large: boolean;
   /** Pages of the scan of the `fleet` suite. */
   pages: number;
+  /** The `memory` suite measures the documents whose name contains this text. */
+  only: string;
 }
 
 /** Results of one suite, as `--out` writes them. */
