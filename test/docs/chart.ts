@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { isMap, isScalar, parseDocument, type YAMLMap } from 'yaml';
-import { QUEUE_NAMES } from '#shared/contract/services.ts';
+import { WORKER_NAMES } from '#shared/contract/services.ts';
 
 const CHART = new URL('../../charts/parsemesh/', import.meta.url);
 
@@ -60,7 +60,7 @@ export async function chartReadme(): Promise<string> {
   return `${head
     .replaceAll('{{ name }}', chart.name ?? '')
     .replaceAll('{{ description }}', chart.description ?? '')
-    .replaceAll('{{ workers }}', QUEUE_NAMES.map((name) => `\`parsemesh-${name}\``).join(', '))
+    .replaceAll('{{ workers }}', WORKER_NAMES.map((name) => `\`parsemesh-${name}\``).join(', '))
     .replaceAll('{{ version }}', chart.version ?? '')
     .replaceAll('{{ kubeVersion }}', chart.kubeVersion ?? '')
     .trimEnd()}

@@ -6,16 +6,14 @@ import { z } from 'zod';
 import { ERROR_CODES } from '#shared/contract/errors.ts';
 import { FORMATS } from '#shared/contract/formats.ts';
 import * as limits from '#shared/contract/limits.ts';
-import { QUEUE_NAMES, WORKER_SERVICES } from '#shared/contract/services.ts';
+import { QUEUE_NAMES, QUEUES } from '#shared/contract/services.ts';
 import { environmentSchema } from '#shared/runtime/config.ts';
 import { METRICS } from '#shared/runtime/metrics.ts';
+import { auditPage } from './audit.ts';
 import { chartReadme } from './chart.ts';
+import { table } from './markdown-table.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const row = (...cells: readonly string[]): string =>
-  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-const table = (head: readonly string[], rows: readonly string[][]): string =>
-  [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
 
 function configurationPage(): string {
   const schema = z.toJSONSchema(environmentSchema, { io: 'input', unrepresentable: 'any' });
@@ -90,9 +88,9 @@ async function limitsPage(): Promise<string> {
       ['limit', 'value', 'description'],
       Object.entries(values).map(([name, value]) => [`\`${name}\``, shown(name, value), descriptions.get(name) ?? '']),
     )}`;
-  const services = QUEUE_NAMES.map((queue) => {
-    const { memoryMiB, description } = WORKER_SERVICES[queue];
-    return [`\`${queue}\``, `${memoryMiB.toLocaleString('en')} MiB`, description];
+  const queues = QUEUE_NAMES.map((queue) => {
+    const { service, memoryMiB, description } = QUEUES[queue];
+    return [`\`${queue}\``, `\`${service}\``, `${memoryMiB.toLocaleString('en')} MiB`, description];
   });
   return `# Limits
 
@@ -104,7 +102,9 @@ ${section('Documents', limits.DOCUMENT_LIMITS)}
 
 ${section('Transport between services', limits.TRANSPORT_LIMITS)}
 
-${section('API keys in Secrets', limits.KEYS_LIMITS)}
+${section('API keys', limits.KEYS_LIMITS)}
+
+${section('Audit events', limits.AUDIT_LIMITS)}
 
 ${section('Language model', limits.MODEL_LIMITS)}
 
@@ -114,7 +114,7 @@ ${section('PII redaction', limits.PII_LIMITS)}
 
 Each job runs in an isolated process. The process is killed when it and its child processes use more resident memory than this.
 
-${table(['service', 'memory', 'what the service does'], services)}
+${table(['queue', 'service', 'memory', 'jobs'], queues)}
 `;
 }
 
@@ -127,12 +127,13 @@ Generated from \`shared/contract/formats.ts\` and \`shared/contract/errors.ts\` 
 ## Formats
 
 ${table(
-  ['extension', 'format', 'kind', 'service', 'content types'],
+  ['extension', 'format', 'kind', 'service', 'queue', 'content types'],
   FORMATS.map((format) => [
     `\`${format.extension}\``,
     format.label,
     format.kind,
-    format.service,
+    QUEUES[format.queue].service,
+    format.queue,
     format.mimeTypes.map((type) => `\`${type}\``).join(', '),
   ]),
 )}
@@ -207,6 +208,7 @@ ${table(['metric', 'type', 'description'], await processMetrics())}
 /** Path and text of every generated page. */
 export async function pages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
+    ['docs/audit.md', auditPage()],
     ['docs/configuration.md', configurationPage()],
     ['docs/limits.md', await limitsPage()],
     ['docs/formats-and-errors.md', referencePage()],

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { ERROR_CODES } from '#shared/contract/errors.ts';
 import type { Extension } from '#shared/contract/formats.ts';
-import { isQueueName, WORKER_SERVICES } from '#shared/contract/services.ts';
+import { isQueueName, QUEUES } from '#shared/contract/services.ts';
 import { descendants, processFacts } from '../bench/process-tree.ts';
 import { type Answer, BOUNDARY, errorBody, parse, send, sendRaw, successData } from '../harness/client.ts';
 import { HOSTILE } from '../harness/documents/hostile.ts';
@@ -34,7 +34,8 @@ function residentMiBByService(root: number): Map<string, number> {
     } catch {
       continue;
     }
-    const queue = /services\/(\w+)\/worker\.ts/.exec(command)?.[1] ?? '';
+    const [, service = '', lane = service] = /services\/(\w+)\/(?:(\w+)-)?worker\.ts/.exec(command) ?? [];
+    const queue = lane;
     if (!isQueueName(queue)) continue;
     const bytes = [worker, ...descendants(worker.pid)].reduce((sum, { residentBytes }) => sum + residentBytes, 0);
     found.set(queue, Math.max(found.get(queue) ?? 0, bytes / MiB));
@@ -61,7 +62,7 @@ describe('hostile uploads', () => {
 
   const expectWithinLimits = (): void => {
     for (const [name, size] of peaks) {
-      const limit = isQueueName(name) ? WORKER_SERVICES[name].memoryMiB * OVERSHOOT : GATEWAY_MIB;
+      const limit = isQueueName(name) ? QUEUES[name].memoryMiB * OVERSHOOT : GATEWAY_MIB;
       assert.ok(size <= limit, `${name} used ${Math.round(size)} MiB, more than ${limit} MiB`);
     }
   };
