@@ -43,7 +43,7 @@ function importedNames(sources: Sources): Map<string, Set<string>> {
 
 /** Files whose exports are used by name at run time: the modules of isolated processes, substitutes for modules in `npm run mutations`, and code in a string. */
 const LOADED_AT_RUN_TIME =
-  /^services\/[^/]+\/worker\.ts$|^shared\/runtime\/isolation\/testing\/|^test\/mutations\/(?:collected-tests|cached-page-source|mutation-operators\.test)\.ts$/;
+  /^services\/[^/]+\/(?:\w+-)?worker\.ts$|^shared\/runtime\/isolation\/testing\/|^test\/mutations\/(?:collected-tests|cached-page-source|mutation-operators\.test)\.ts$/;
 
 /** Exports that no other file imports, as `file: name`. */
 function unusedExports(sources: Sources): string[] {

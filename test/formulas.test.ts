@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { convertHtml } from '#services/html/html.ts';
 import { convertOffice } from '#services/office/convert.ts';
+import { convertLegacy } from '#services/office/libreoffice/soffice.ts';
 import { formulaLatex } from '#services/pdf/layout/latex.ts';
 import type { Ruling, TextStyle, Word } from '#services/pdf/source/page-model.ts';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
@@ -346,7 +347,7 @@ function formulasOf(document: ConvertedDocument): string[] {
 }
 
 const office = async (fileName: string, bytes: Buffer) =>
-  formulasOf(await convertOffice({ bytes, fileName, extension: fileName.slice(1) }, OPTIONS, context));
+  formulasOf(await convertOffice({ bytes, fileName, extension: fileName.slice(1) }, OPTIONS, context, convertLegacy));
 
 const READERS: Readonly<Record<string, () => Promise<string[]>>> = {
   docx: () => office('a.docx', docx()),

@@ -21,6 +21,8 @@ const RESTRICTED_PACKAGES: readonly (readonly [packages: RegExp, folders: readon
   [/^prom-client(\/|$)/, ['shared/runtime', 'shared/bus']],
   [/^(@nats-io\/|nats(\/|$))/, ['shared/runtime', 'shared/bus']],
   [/^@opentelemetry\//, ['shared/runtime', 'shared/bus']],
+  // A schema of a caller can need seconds to compile, so it is never compiled in the process of the gateway.
+  [/^ajv/, ['services/enrich']],
 ];
 /** Implementation files, and the only module that may import them. They may also import each other, and tests may import them. */
 const IMPLEMENTATIONS: readonly (readonly [files: RegExp, importer: string])[] = [
@@ -210,6 +212,7 @@ const FORBIDDEN: readonly (readonly [file: string, specifier: string, kind?: Imp
   ['services/pdf/worker.ts', 'pino'],
   ['services/gateway/gateway.ts', '@nats-io/nats-core'],
   ['services/gateway/gateway.ts', 'prom-client'],
+  ['services/gateway/schema-check.ts', 'ajv/dist/2020.js'],
   ['services/gateway/gateway.ts', '#test/harness/client.ts'],
   ['services/gateway/gateway.ts', '#shared/bus/nats/connection.ts'],
   ['services/gateway/gateway.ts', '#shared/bus/memory/payload-store.ts'],

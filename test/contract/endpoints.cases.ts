@@ -219,6 +219,13 @@ const auth: ContractCase[] = [
     },
   },
   {
+    name: 'accepts a key that expires later',
+    run: async (product) => {
+      const key = await product.createKey('--expires', '1d');
+      await expectSuccess(product, { ...SMALL_CSV, key });
+    },
+  },
+  {
     name: 'returns 403 for a key without permission for the endpoint',
     run: async (product) => {
       const key = await product.createKey('--allow', 'audit');

@@ -106,6 +106,23 @@ const shape: ContractCase[] = [
         )),
     }),
   ),
+  ...(
+    [
+      ['a list of 19,000 objects', { enum: Array.from({ length: 19_000 }, (_, a) => ({ a })) }, /1000 items/],
+      ['more parts than the limit', { enum: Array.from({ length: 900 }, () => Array(20).fill(0)) }, /10000 objects/],
+      ['a long pattern', { pattern: 'a'.repeat(1_001) }, /1000 characters/],
+    ] as const
+  ).map(
+    ([name, schema, limit]): ContractCase => ({
+      name: `returns 422 SCHEMA_INVALID, with the limit, for a JSON Schema with ${name}`,
+      run: async (product) => {
+        const $schema = 'http://json-schema.org/draft-07/schema#';
+        const options = { formats: [{ type: 'json', schema: { $schema, ...schema } }] };
+        assert.match((await expectError(product, { ...SMALL_CSV, options }, 422, 'SCHEMA_INVALID')).error, limit);
+        await expectServing(product);
+      },
+    }),
+  ),
   {
     name: 'returns 200, 400 or 422, never 500, for random bytes after the correct magic bytes of each format',
     run: async (product) => {

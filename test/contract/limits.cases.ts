@@ -1,8 +1,9 @@
 // Checks docs/api.md, "Limits" at their exact boundaries, and the gateway's memory during large uploads.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { REQUEST_LIMITS } from '#shared/contract/limits.ts';
-import { BOUNDARY, errorBody, send, sendParts, successData } from '../harness/client.ts';
+import { DOCUMENT_LIMITS, REQUEST_LIMITS } from '#shared/contract/limits.ts';
+import { BOUNDARY, errorBody, parse, send, sendParts, successData } from '../harness/client.ts';
+import { sharedStringBomb } from '../harness/documents/hostile-parts.ts';
 import { pdf, pdfOfSize } from '../harness/documents.ts';
 import { type Product, residentMemory } from '../harness/product.ts';
 import { type ContractCase, expectError, expectServing, expectSuccess, pause, SMALL_CSV } from './contract-case.ts';
@@ -42,6 +43,26 @@ async function memoryAbove(product: Product, work: () => Promise<void>): Promise
 }
 
 export const cases: ContractCase[] = [
+  {
+    name: 'returns 422 for a small xlsx whose cells share one long text, with each format',
+    run: async (product) => {
+      const file = sharedStringBomb();
+      assert.ok(file.length < 8_192, `${file.length} bytes`);
+      for (const options of [{}, { formats: ['html'] }, { includeTags: ['td'] }]) {
+        const refused = await parse(product, { file, fileName: 'shared.xlsx', options });
+        assert.match(errorBody(refused, 422, 'DOCUMENT_TOO_COMPLEX').error, /characters/);
+      }
+      await expectServing(product);
+    },
+  },
+  {
+    name: 'returns 422 for an rtf with too much text before LibreOffice reads it',
+    run: async (product) => {
+      const file = `{\\rtf1 ${'word \\par\n'.repeat(Math.ceil(DOCUMENT_LIMITS.rtfTextBytes / 10))}}`;
+      const refused = await parse(product, { file, fileName: 'long.rtf' });
+      assert.match(errorBody(refused, 422, 'DOCUMENT_TOO_COMPLEX').error, /Rich Text.*\.docx/);
+    },
+  },
   {
     name: 'accepts a file of exactly 50 MiB and returns 413 for one more byte before the upload ends',
     alone: 'last',

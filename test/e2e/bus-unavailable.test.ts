@@ -1,4 +1,4 @@
-// Tests that the gateway answers each request at its timeout while the bus is stopped or killed, and works again when the bus is back.
+// Tests what a request gets while the bus is stopped or killed: an answer if the bus is back before its timeout, otherwise an error at its timeout.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { errorBody, parse } from '../harness/client.ts';
@@ -8,8 +8,9 @@ import { type Product, skipReason, startProduct } from '../harness/product.ts';
 const FILE = { file: 'Boat,Length\r\nPetrel,42\r\n', fileName: 'boats.csv' };
 const LARGE = { file: `Boat,Length\r\n${'Petrel,42\r\n'.repeat(100_000)}`, fileName: 'boats.csv' };
 const SHORT_TIMEOUTS = [100, 500];
-/** Below the 5 s after which a call to the bus gives up by itself. */
 const LONG_TIMEOUTS = [3_000, 4_000];
+/** Longer than the bus retries an operation for which no request waits. */
+const OUTAGE_MS = 7_000;
 
 describe('a bus that becomes unavailable', { skip: skipReason('nats') }, () => {
   let nats: NatsServer;
@@ -44,8 +45,9 @@ describe('a bus that becomes unavailable', { skip: skipReason('nats') }, () => {
       requests.map(async ({ file, timeout, zeroDataRetention }) => {
         const answer = await send(file, { timeout, zeroDataRetention });
         order.push(timeout);
-        assert.ok(answer.status === 408 || answer.status === 503, `${answer.status}: ${answer.text.slice(0, 200)}`);
-        errorBody(answer, answer.status, answer.status === 408 ? 'REQUEST_TIMEOUT' : 'SERVICE_UNAVAILABLE');
+        // With a short timeout, it cannot be known whether the bus or the timeout is the cause.
+        if (answer.status !== 408 || timeout > 1_000) errorBody(answer, 503, 'SERVICE_UNAVAILABLE');
+        else errorBody(answer, 408, 'REQUEST_TIMEOUT');
         if (answer.status === 503) assert.ok(Number(answer.headers['retry-after']) >= 1);
       }),
     );
@@ -67,6 +69,17 @@ describe('a bus that becomes unavailable', { skip: skipReason('nats') }, () => {
       process.kill(nats.pid, 'SIGCONT');
     }
     await untilParsed();
+  });
+
+  test('answers requests that have time left when the server is back with an empty store', async () => {
+    const { port } = nats;
+    await nats.stop('SIGKILL');
+    const answers = [FILE, LARGE].flatMap((file) =>
+      [false, true].map((zeroDataRetention) => send(file, { timeout: 120_000, zeroDataRetention })),
+    );
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
+    nats = await startNatsServer({ port });
+    for (const answer of await Promise.all(answers)) assert.equal(answer.status, 200, answer.text.slice(0, 200));
   });
 
   test('returns 408 or 503 at the timeout while the server is down, and parses again after its restart', async () => {

@@ -9,6 +9,7 @@ import { copyImage, IMAGE_TARGETS, type ImageTarget, imageContent, imageFiles } 
 import { cases as endpoints } from '../contract/endpoints.cases.ts';
 import { cases as formats } from '../contract/formats.cases.ts';
 import { cases as redact } from '../contract/redact.cases.ts';
+import { NOTICES, notices } from '../docs/third-party.ts';
 import { type Product, skipReason, startProduct, type TransportName } from '../harness/product.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,7 +36,7 @@ const PLACES: readonly (readonly [name: string, images: readonly string[]])[] = 
   ['libphonenumber-js', ['pii']],
   ['sharp', ['pdf']],
   ['dompurify', ['gateway']],
-  ['csv-parse', ['csv']],
+  ['csv-parse', []],
   ['@napi-rs/canvas', []],
   ['node', []],
   ['@vercel/nft', []],
@@ -132,6 +133,22 @@ test('each native package of production exists for amd64 and for arm64', async (
       .sort();
   assert.ok(forLinux('x64').length > 1, forLinux('x64').join(' '));
   assert.deepEqual(forLinux('arm64'), forLinux('x64'));
+});
+
+test('THIRD-PARTY-NOTICES.md is current', async () =>
+  assert.equal(
+    await readFile(`${ROOT}${NOTICES}`, 'utf8'),
+    await notices(),
+    'run `npm run notices` and commit the result',
+  ));
+
+test('every image contains the notices and the licence of Parsemesh', async () => {
+  for (const target of IMAGE_TARGETS) {
+    assert.ok(filesOf(target).has(NOTICES) && filesOf(target).has('LICENSE'), target);
+  }
+  const dockerfile = await readFile(`${ROOT}Dockerfile`, 'utf8');
+  assert.match(dockerfile, /^COPY LICENSE THIRD-PARTY-NOTICES\.md \.\/$/m);
+  assert.match(await readFile(`${ROOT}.dockerignore`, 'utf8'), /^!THIRD-PARTY-NOTICES\.md$/m);
 });
 
 test('each package keeps its licence', async () => {

@@ -65,7 +65,8 @@ describe('progress from two workers of each kind', { skip: skipReason('nats') },
     const [victim, ...others] = workers.filter(({ jobs }) => jobs > 0);
     assert.ok(victim && others.length === 0, 'one worker has the document');
     await mesh.kill(victim.worker.member);
-    const { progress, result } = await collectEvents(response);
+    const { progress, result, error } = await collectEvents(response);
+    assert.equal(error, undefined);
     const counted = progress.flatMap((event) => (event.pagesDone === undefined ? [] : [event.pagesDone]));
     assert.ok(Math.max(...read.map(pagesDone)) > Math.min(...counted), 'the second attempt starts at the first page');
     const { data } = JSON.parse(result ?? '');

@@ -1,5 +1,6 @@
 // Converts an office file to Markdown without starting the product, so that tests can compare it with the output of other packages.
 import { convertOffice } from '#services/office/convert.ts';
+import { convertLegacy } from '#services/office/libreoffice/soffice.ts';
 import type { JobContext, RenderOptions } from '#shared/contract/jobs.ts';
 import { renderRecord } from '#shared/document/render.ts';
 
@@ -24,6 +25,6 @@ export const createJobContext = (): JobContext => ({
 /** The Markdown of an office file, with headers and footers. */
 export async function officeMarkdown(bytes: Uint8Array, fileName: string): Promise<string> {
   const extension = fileName.slice(fileName.lastIndexOf('.'));
-  const document = await convertOffice({ bytes, fileName, extension }, OPTIONS, createJobContext());
+  const document = await convertOffice({ bytes, fileName, extension }, OPTIONS, createJobContext(), convertLegacy);
   return renderRecord(document, OPTIONS).fields.markdown ?? '';
 }
