@@ -284,6 +284,23 @@ describe('an isolated process', () => {
     assert.equal((before.reply as { pid: number }).pid, (afterwards.reply as { pid: number }).pid);
   });
 
+  test('gives no job to a process that was killed after it had sent its result', async () => {
+    const slowPool = poolOf('hostile-worker.ts', { cancelGraceMs: 1 });
+    const requester = new AbortController();
+    // The result is stored in the moment between the kill and the exit of the process.
+    const store: typeof services.store = async (body) => {
+      requester.abort();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return services.store(body);
+    };
+    const open = input('echo', new Uint8Array(0), 60_000);
+    const killed = await slowPool.run(open, { ...services, store }, requester.signal, 'echo');
+    const next = await run('echo', { on: slowPool });
+    await slowPool.close();
+    assert.ok(killed.ok && next.ok);
+    assert.notEqual((killed.reply as { pid: number }).pid, (next.reply as { pid: number }).pid);
+  });
+
   test('kills the child processes of a job together with its process', async () => {
     const result = await run('grandchild');
     assert.ok(result.ok);

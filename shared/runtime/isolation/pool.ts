@@ -116,7 +116,8 @@ export class ProcessPool {
   }
 
   #makeIdle(ready: IsolatedProcess): void {
-    if (ready.ended) return;
+    // A killed process can still have sent its result, and its exit is seen later. The next job must not end with it.
+    if (ready.ended || ready.endReason) return;
     if (this.#closed) return void this.#retire(ready, 'drain');
     this.#idle.push(ready);
     const timer = setTimeout(() => void this.#retire(ready, 'idle'), IDLE_MS);
