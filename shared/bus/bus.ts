@@ -198,6 +198,10 @@ export class CancelledError extends Error {
 export class AbandonedError extends Error {
   override readonly name = 'AbandonedError';
 }
+/** A handler throws it to give a job to another worker, because this one cannot work. It does not count as an attempt. */
+export class JobReturnedError extends Error {
+  override readonly name = 'JobReturnedError';
+}
 export class BusUnavailableError extends Error {
   override readonly name = 'BusUnavailableError';
 }

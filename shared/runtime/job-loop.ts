@@ -1,9 +1,8 @@
 // Serves the jobs of one queue: receives only as many as it can run, runs each in an isolated process, answers, and then acknowledges.
 import type { Delivery, JobAnswer, Transport } from '../bus/bus.ts';
-import { CancelledError } from '../bus/bus.ts';
+import { CancelledError, JobReturnedError } from '../bus/bus.ts';
 import { type ErrorRecord, ParseError } from '../contract/errors.ts';
 import type { Job } from '../contract/jobs.ts';
-import { TRANSPORT_LIMITS } from '../contract/limits.ts';
 import { machineFaultError } from '../contract/machine-fault.ts';
 import { QUEUES, type QueueName } from '../contract/services.ts';
 import { toCallerError } from './bus-errors.ts';
@@ -50,11 +49,6 @@ export interface JobLoop {
 }
 
 type LoopContext = Pick<JobLoopOptions, 'transport' | 'queue' | 'log'> & { pool: ProcessPool; service: QueueService };
-
-/** The job goes back to the queue, because this worker cannot work and another one may. */
-class JobReturnedError extends Error {
-  override readonly name = 'JobReturnedError';
-}
 
 /** Serves one queue until drained. */
 export async function startJobLoop(options: JobLoopOptions): Promise<JobLoop> {
@@ -117,7 +111,7 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
     return toAnswer({ outcome: { ok: false, error } });
   };
   try {
-    if (service.condition.fault !== undefined) return refuse(service, delivery, fail);
+    if (service.condition.fault !== undefined) return refuse(service, fail);
     const running = pool.run(
       async () => ({
         job,
@@ -154,7 +148,7 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
     const result = await running.catch(machineFailure);
     if (!result.ok && result.machineFault) {
       await service.condition.examine();
-      if (service.condition.fault !== undefined) return refuse(service, delivery, fail);
+      if (service.condition.fault !== undefined) return refuse(service, fail);
     }
     if (!result.ok) return fail(result.error, result.unexpected);
     if (delivery.signal.aborted) throw new CancelledError('the requester no longer waits for the answer');
@@ -189,11 +183,9 @@ function machineFailure(cause: unknown): Extract<JobResult<JobPayload>, { ok: fa
 /** What a worker does with a job while it cannot work: it returns it to other workers, or answers with the reason. @throws JobReturnedError */
 function refuse(
   { condition, hasOthers }: QueueService,
-  { attempt }: Delivery,
   fail: (error: ErrorRecord, cause: undefined) => JobAnswer,
 ): JobAnswer {
-  // After its last attempt the document would be blamed.
-  if (hasOthers && attempt < TRANSPORT_LIMITS.maxDeliveries) throw new JobReturnedError('this worker cannot work');
+  if (hasOthers) throw new JobReturnedError('this worker cannot work');
   const fault = Object.assign(new Error('this worker cannot work'), { code: condition.fault });
   return fail((machineFaultError(fault) ?? new ParseError('SERVICE_UNAVAILABLE')).toRecord(), undefined);
 }

@@ -9,6 +9,7 @@ import {
   DeadlineError,
   type JobAnswer,
   type JobMessage,
+  JobReturnedError,
   NoWorkerError,
   type QueueDepth,
   type RequestOptions,
@@ -28,6 +29,8 @@ interface Entry {
   /** Epoch milliseconds. */
   requestedAt: number;
   attempts: number;
+  /** Attempts that did not count, because the worker could not work. */
+  returned: number;
   /** The request has its answer or its error. */
   settled: boolean;
   /** The queue had a worker at some time during the request. */
@@ -93,6 +96,7 @@ class MemoryBus implements Bus {
         options,
         requestedAt: Date.now(),
         attempts: 0,
+        returned: 0,
         settled: false,
         hadWorker: this.workers(name) > 0,
         controller: undefined,
@@ -202,7 +206,9 @@ class MemoryBus implements Bus {
       entry.resolve({ header: jsonCopy(answer.header), body: answer.body });
     } catch (cause) {
       if (entry.settled) return;
-      if (entry.attempts < TRANSPORT_LIMITS.maxDeliveries) laneOf(queue, entry).redeliveries.add(entry);
+      if (cause instanceof JobReturnedError) entry.returned += 1;
+      if (entry.attempts - entry.returned < TRANSPORT_LIMITS.maxDeliveries)
+        laneOf(queue, entry).redeliveries.add(entry);
       else entry.reject(new AbandonedError(`the job failed in all ${entry.attempts} attempts`, { cause }));
     } finally {
       reports?.end();

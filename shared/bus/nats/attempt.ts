@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestError } from '@nats-io/nats-core';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
-import type { ServeOptions } from '../bus.ts';
+import { JobReturnedError, type ServeOptions } from '../bus.ts';
 import { msUntil } from '../deadline.ts';
 import { ProgressReports } from '../progress.ts';
 import type { BusConnection } from './connection.ts';
@@ -117,7 +117,15 @@ async function runHandler(
   } catch (err) {
     if (isRequesterMissing(signal)) delivery.nak(REQUESTER_MISSING_DELAY_MS);
     else if (signal.aborted) delivery.term();
-    else {
+    else if (err instanceof JobReturnedError) {
+      // If the requester does not receive it, the attempt counts as a failed one.
+      await notifyRequester(
+        connection,
+        envelope.reply,
+        encodeFrame({ kind: 'returned', attempt } satisfies WorkerNotice),
+      );
+      delivery.nak();
+    } else {
       connection.log.warn({ err, attempt, job: envelope.id }, 'an attempt at a job failed');
       if (isLast) {
         const reason = `the job failed in all ${TRANSPORT_LIMITS.maxDeliveries} attempts`;

@@ -54,8 +54,8 @@ export class PendingRequest {
   readonly #timeoutMs: number;
   /** Attempt numbers by delivery id. */
   readonly #attempts = new Map<string, number>();
-  /** Numbers of the attempts that an outage may have ended. They do not count against `maxDeliveries`. */
-  readonly #interrupted = new Set<number>();
+  /** Numbers of the attempts that an outage may have ended, or that a worker returned. They do not count against `maxDeliveries`. */
+  readonly #uncounted = new Set<number>();
   /** When a worker last sent a notice, in epoch milliseconds; 0 before the first notice. */
   #lastNoticeAt = 0;
   /** Number of the job in its stream, while it is certain: a server that loses its store numbers the jobs from 1 again. */
@@ -122,7 +122,7 @@ export class PendingRequest {
   }
 
   #countedAttempts(): number {
-    return this.#attempts.size - this.#interrupted.size;
+    return this.#attempts.size - this.#uncounted.size;
   }
 
   /** Handles a worker's `progress` notice. An earlier attempt may still run in a worker that was too slow; it is not heard. */
@@ -136,7 +136,13 @@ export class PendingRequest {
   working(attempt: number): void {
     this.#lastNoticeAt = Date.now();
     // The job was delivered again while this worker was cut off. The attempt did not fail.
-    if (attempt < this.#attempts.size) this.#interrupted.add(attempt);
+    if (attempt < this.#attempts.size) this.#uncounted.add(attempt);
+  }
+
+  /** Handles a worker's `returned` notice. */
+  returned(attempt: number): void {
+    this.#lastNoticeAt = Date.now();
+    this.#uncounted.add(attempt);
   }
 
   resolve(answer: JobAnswer): void {
@@ -156,7 +162,7 @@ export class PendingRequest {
   republish(): void {
     const reconnectedAt = Date.now();
     this.#sequence = undefined;
-    for (const attempt of this.#attempts.values()) this.#interrupted.add(attempt);
+    for (const attempt of this.#attempts.values()) this.#uncounted.add(attempt);
     // If a worker already started the job, wait for its next heartbeat before publishing the job again.
     const delayMs = this.#lastNoticeAt === 0 ? 0 : TRANSPORT_LIMITS.ackWaitMs;
     setTimeout(() => {

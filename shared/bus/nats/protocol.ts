@@ -45,6 +45,8 @@ export type WorkerNotice =
   | { kind: 'working'; attempt: number }
   /** `report`: JSON text of at most `progressBytes`. */
   | { kind: 'progress'; attempt: number; report: string }
+  /** The worker gives the job back to its queue, because it cannot work itself. */
+  | { kind: 'returned'; attempt: number }
   | { kind: 'answer'; header: unknown }
   | { kind: 'abandoned'; reason: string };
 

@@ -181,6 +181,7 @@ class NatsBus implements Bus {
     }
     message.respond(notice.kind === 'start' ? request.start(notice.delivery) : RECEIVED);
     if (notice.kind === 'working') request.working(notice.attempt);
+    else if (notice.kind === 'returned') request.returned(notice.attempt);
     else if (notice.kind === 'answer') request.resolve({ header: notice.header, body });
     else if (notice.kind === 'abandoned') request.reject(new AbandonedError(notice.reason));
   }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
+import { JobReturnedError } from '../../bus.ts';
 import { answerOf, createGate, job, lateDeadline, newQueue, until } from '../jobs.ts';
 import { type Peers, serveOnWorker } from './peers.ts';
 
@@ -162,6 +163,23 @@ export function testRequests(peers: () => Peers): void {
     const answer = await requester.bus.request(queue, job(), { deadline: lateDeadline() });
     assert.equal(answer.header, 'third attempt');
     assert.deepEqual(attempts, [1, 2, 3]);
+    await consumer.drain();
+  });
+
+  it('redelivers a job that a worker returns, and does not count it as an attempt', async () => {
+    const { requester } = peers();
+    const queue = newQueue();
+    let deliveries = 0;
+    const consumer = await serveOnWorker(peers(), queue, {
+      concurrency: 1,
+      async handler() {
+        deliveries += 1;
+        if (deliveries <= 2 * TRANSPORT_LIMITS.maxDeliveries) throw new JobReturnedError('the disk is full');
+        return answerOf('from a worker that can work');
+      },
+    });
+    const answer = await requester.bus.request(queue, job(), { deadline: lateDeadline() });
+    assert.equal(answer.header, 'from a worker that can work');
     await consumer.drain();
   });
 
