@@ -15,6 +15,14 @@ const SHARED_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   bus: ['contract'],
   runtime: ['bus', 'contract'],
 };
+/** The folders of services/pdf that each of its folders may import: bytes become words, words become lines, lines become tables and blocks. */
+const PDF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  source: [],
+  text: ['source'],
+  tables: ['text', 'source'],
+  layout: ['tables', 'text', 'source'],
+  pages: ['text', 'source'],
+};
 /** Packages that only these folders may import. */
 const RESTRICTED_PACKAGES: readonly (readonly [packages: RegExp, folders: readonly string[]])[] = [
   [/^pino(\/|$)/, ['shared/runtime', 'shared/bus']],
@@ -82,6 +90,7 @@ function violation(file: string, { specifier, kind }: Import): string | undefine
     return 'OpenTelemetry is imported dynamically, so that it is loaded only if tracing is on';
   const importer = isTest(file) || from === 'test' ? undefined : IMPLEMENTATIONS.find(([files]) => files.test(target));
   if (importer && file !== importer[1] && !importer[0].test(file)) return `only ${importer[1]} imports ${target}`;
+  if (from === 'services/pdf' && from === to && !isTest(file)) return pdfViolation(file, target);
   if (from === to || from === 'test') return undefined;
   if (specifier.startsWith('.') && target.split('/')[0] !== file.split('/')[0])
     return 'services and shared import each other with #services and #shared, not with relative paths';
@@ -100,6 +109,14 @@ function violation(file: string, { specifier, kind }: Import): string | undefine
   return allowed.includes(to.slice('shared/'.length))
     ? undefined
     : `${from} imports ${allowed.length === 0 ? 'no other folder' : `only ${allowed.join(', ')}`}`;
+}
+
+function pdfViolation(file: string, target: string): string | undefined {
+  const [, , from = ''] = file.split('/');
+  const [, , to = ''] = target.split('/');
+  const allowed = PDF_FOLDERS[from];
+  if (from === to || !allowed || allowed.includes(to)) return undefined;
+  return `services/pdf/${from} imports only ${allowed.map((folder) => `${folder}/`).join(', ')}`;
 }
 
 function packageViolation(file: string, from: string, specifier: string): string | undefined {

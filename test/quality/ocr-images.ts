@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ocrResolution } from '#services/pdf/ocr-page.ts';
+import { ocrResolution } from '#services/pdf/pages/ocr-page.ts';
 import { openImageSource } from '#services/pdf/source/image/image-source.ts';
 import { openPageSource } from '#services/pdf/source/open-page-source.ts';
 import { parse, successData } from '../harness/client.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blocksOf, draftPages, filled, line, MONO, PLAIN, prose, sized } from '#test/harness/documents/pdf-pages.ts';
 import type { Word } from '../source/page-model.ts';
-import type { Draft } from './blocks.ts';
+import type { Draft } from '../text/blocks.ts';
 import { assembleBlocks } from './document.ts';
 
 const FULL = filled(60, 4);

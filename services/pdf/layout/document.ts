@@ -6,12 +6,12 @@ import type { Box } from '../source/geometry.ts';
 import type { Bookmark } from '../source/page-model.ts';
 import { mergeTables } from '../tables/continuation.ts';
 import { tableHtml } from '../tables/html.ts';
-import type { Draft, FigureDraft, ListItemDraft, TextDraft } from './blocks.ts';
+import type { Draft, FigureDraft, ListItemDraft, TextDraft } from '../text/blocks.ts';
+import { joinHyphenated, type Vocabulary } from '../text/inline.ts';
+import { isCaption } from '../text/markers.ts';
 import { bringTogether, findFootNotes } from './floats.ts';
 import { bodyStyle, type HeadingMark, markHeadings } from './headings.ts';
-import { joinHyphenated, type Vocabulary } from './inline.ts';
 import { listHtml } from './lists.ts';
-import { isCaption } from './markers.ts';
 
 /** How sure each way of finding a block is: measured on our fixtures, none of them is a model's score. */
 const LAYOUT_CONFIDENCE = {

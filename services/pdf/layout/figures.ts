@@ -6,9 +6,9 @@ import type { PageContent, ReadFigure, Word } from '../source/page-model.ts';
 import type { FoundTable } from '../tables/grid.ts';
 import { tableHtml } from '../tables/html.ts';
 import { findRuledTables } from '../tables/ruled.ts';
-import type { FigureDraft } from './blocks.ts';
-import type { Vocabulary } from './inline.ts';
-import { buildChunks } from './lines.ts';
+import type { FigureDraft } from '../text/blocks.ts';
+import type { Vocabulary } from '../text/inline.ts';
+import { buildChunks } from '../text/lines.ts';
 import { meanConfidence } from './paragraphs.ts';
 
 /** The figure with its words. */

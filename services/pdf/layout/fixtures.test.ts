@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { PagedBlock } from '#shared/document/document.ts';
 import { layoutBatch } from '../convert.ts';
 import { openPageSource } from '../source/open-page-source.ts';
-import type { Draft } from './blocks.ts';
+import type { Draft } from '../text/blocks.ts';
 import { assembleBlocks } from './document.ts';
 
 /** The drafts of each page of a fixture. */

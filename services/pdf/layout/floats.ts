@@ -1,7 +1,7 @@
 // Brings the halves of a paragraph together where notes at a column's foot, figures, captions and tables stand between them.
 // Pages made by hand that need its rules: floats.test.ts; files that do are named where the rule stands.
 import type { PagedBlock } from '#shared/document/document.ts';
-import type { Draft } from './blocks.ts';
+import type { Draft } from '../text/blocks.ts';
 
 /** Notes are set this much smaller than the text, or more. */
 const NOTE_SIZE = 0.92;

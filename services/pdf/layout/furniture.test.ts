@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blocksOf, filled, line, PLAIN, prose, sized } from '#test/harness/documents/pdf-pages.ts';
 import type { TextStyle, Word } from '../source/page-model.ts';
+import { buildChunks } from '../text/lines.ts';
 import { findFurniture } from './furniture.ts';
-import { buildChunks } from './lines.ts';
 
 const furniture = (...pages: Word[][]) =>
   blocksOf(pages).flatMap((one) => (one.startsWith('~') ? [one.replace(/<[^>]+>/g, '').replace(/^~\S+ /, '')] : []));

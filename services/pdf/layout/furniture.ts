@@ -1,8 +1,8 @@
 // Finds running headers, footers and page numbers by their repetition over pages, and on a single page by their place and size.
 // Pages made by hand that need its rules: furniture.test.ts and page-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox } from '../source/geometry.ts';
-import { type Chunk, chunkText, groupRows } from './lines.ts';
-import { isCaption } from './markers.ts';
+import { type Chunk, chunkText, groupRows } from '../text/lines.ts';
+import { isCaption } from '../text/markers.ts';
 
 /** Rows looked at from each edge of a page. */
 const ROWS = 4;

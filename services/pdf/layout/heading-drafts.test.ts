@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Bookmark } from '../source/page-model.ts';
-import type { Draft, DraftStyle, FigureDraft, FormulaDraft, ListItemDraft, TableDraft, TextDraft } from './blocks.ts';
+import type {
+  Draft,
+  DraftStyle,
+  FigureDraft,
+  FormulaDraft,
+  ListItemDraft,
+  TableDraft,
+  TextDraft,
+} from '../text/blocks.ts';
 import { markHeadings } from './headings.ts';
 
 const STYLE: DraftStyle = {

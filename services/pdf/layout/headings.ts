@@ -1,8 +1,8 @@
 // Tells headings from text by a document-wide view: the body's style, numbering, and bookmarks, which also give the levels.
 // Pages and paragraphs made by hand that need its rules: heading-rules.test.ts, heading-drafts.test.ts; files that do are named where the rule stands.
 import type { Bookmark } from '../source/page-model.ts';
-import type { Draft, TextDraft } from './blocks.ts';
-import { isCaption, isNumberedCaption, numberingDepth } from './markers.ts';
+import type { Draft, TextDraft } from '../text/blocks.ts';
+import { isCaption, isNumberedCaption, numberingDepth } from '../text/markers.ts';
 
 const MAX_LINES = 4;
 const MAX_LENGTH = 220;

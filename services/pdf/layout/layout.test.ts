@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Word } from '../source/page-model.ts';
+import { joinHyphenated } from '../text/inline.ts';
+import { buildChunks, chunkText } from '../text/lines.ts';
+import { numberingDepth, readMarker } from '../text/markers.ts';
 import { cutColumns } from './columns.ts';
-import { joinHyphenated } from './inline.ts';
-import { buildChunks, chunkText } from './lines.ts';
 import { listHtml } from './lists.ts';
-import { numberingDepth, readMarker } from './markers.ts';
 
 const style = { font: '', size: 10, bold: false, italic: false, monospace: false, color: 0 };
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BOLD, blocksOf, filled, line, prose } from '#test/harness/documents/pdf-pages.ts';
-import { isNumberedCaption, readMarker } from './markers.ts';
+import { isNumberedCaption, readMarker } from '../text/markers.ts';
 
 /** A page's list of lines at the given indents. */
 const list = (...items: readonly (readonly [number, string])[]) =>

@@ -1,7 +1,7 @@
 // Nests list items by their indent and writes them as HTML lists.
 // Pages made by hand that need its rules: lists.test.ts; files that do are named where the rule stands.
 import { escapeHtml } from '#shared/document/escape-html.ts';
-import type { ListItemDraft } from './blocks.ts';
+import type { ListItemDraft } from '../text/blocks.ts';
 
 /** Indents this close, in points, are one level. */
 const SAME_LEVEL = 5;

@@ -14,7 +14,7 @@ import {
   line as spaced,
 } from '#test/harness/documents/pdf-pages.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
-import { isCaption } from './markers.ts';
+import { isCaption } from '../text/markers.ts';
 
 const line = (x: number, y: number, text: string, style = PLAIN, gap = 3) => spaced(x, y, text, style, gap);
 const draftsOf = (words: Word[], more: Partial<PageContent> = {}) => draftPages([words], more);

@@ -1,24 +1,24 @@
 // Lays out one page: furniture aside, tables whole, columns in reading order, lines to paragraphs.
 // Pages made by hand that need its rules: page-rules.test.ts and figures.test.ts; files that do are named where the rule stands.
 import { escapeHtml } from '#shared/document/escape-html.ts';
+import { holdsCurve } from '../source/charts.ts';
 import { area, type Box, boundingBox, centreInside, intersectionArea } from '../source/geometry.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from '../tables/aligned.ts';
-import { holdsCurve } from '../tables/charts.ts';
 import type { FoundTable } from '../tables/grid.ts';
 import type { HeadMemory } from '../tables/head-memory.ts';
 import { findRuledTables } from '../tables/ruled.ts';
 import { splitTables } from '../tables/whitespace.ts';
-import type { Draft, FigureDraft, FurnitureDraft, TableDraft } from './blocks.ts';
+import type { Draft, FigureDraft, FurnitureDraft, TableDraft } from '../text/blocks.ts';
+import type { Vocabulary } from '../text/inline.ts';
+import { buildChunks, type Chunk, chunkText, groupRows } from '../text/lines.ts';
+import { readMarker } from '../text/markers.ts';
+import { readSideways, turnBack, type UprightPage } from '../text/upright.ts';
 import { type Column, cutColumns, type LayoutItem } from './columns.ts';
 import { draftFigure } from './figures.ts';
 import { type FlowPlace, followOcr } from './flows.ts';
 import type { FoundFurniture } from './furniture.ts';
-import type { Vocabulary } from './inline.ts';
-import { buildChunks, type Chunk, chunkText, groupRows } from './lines.ts';
-import { readMarker } from './markers.ts';
 import { draftParagraphs, makeLine, makeLines, meanConfidence } from './paragraphs.ts';
-import { readSideways, turnBack, type UprightPage } from './upright.ts';
 
 /** Images below this share of the page, or thinner than this, are ornaments. */
 const FIGURE_SHARE = 0.004;

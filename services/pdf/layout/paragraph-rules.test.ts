@@ -15,8 +15,8 @@ import {
   texts,
 } from '#test/harness/documents/pdf-pages.ts';
 import type { TextStyle, Word } from '../source/page-model.ts';
-import { joinHyphenated } from './inline.ts';
-import { buildChunks, chunkText, groupRows, spaceBetween } from './lines.ts';
+import { joinHyphenated } from '../text/inline.ts';
+import { buildChunks, chunkText, groupRows, spaceBetween } from '../text/lines.ts';
 
 /** Two lines 12 points apart, under ten full lines that give the column and its leading. */
 const pair = (

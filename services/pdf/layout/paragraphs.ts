@@ -2,11 +2,11 @@
 // Pages made by hand that need its rules: paragraph-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
-import type { CodeDraft, DraftStyle, FormulaDraft, ListItemDraft, Marker, TextDraft } from './blocks.ts';
-import { composeRows, type FormulaRow, foldInlineFormulas } from './formulas.ts';
-import { inlineHtml, type Vocabulary } from './inline.ts';
-import { type Chunk, chunkText, makeChunk } from './lines.ts';
-import { readMarker } from './markers.ts';
+import type { CodeDraft, DraftStyle, FormulaDraft, ListItemDraft, Marker, TextDraft } from '../text/blocks.ts';
+import { composeRows, type FormulaRow, foldInlineFormulas } from '../text/formulas.ts';
+import { inlineHtml, type Vocabulary } from '../text/inline.ts';
+import { type Chunk, chunkText, makeChunk } from '../text/lines.ts';
+import { readMarker } from '../text/markers.ts';
 
 /** One printed line of a column. */
 interface Line {

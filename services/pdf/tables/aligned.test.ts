@@ -12,8 +12,8 @@ import {
   rows,
   rule,
 } from '#test/harness/documents/pdf-pages.ts';
-import { buildChunks } from '../layout/lines.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
+import { buildChunks } from '../text/lines.ts';
 import { findAlignedTables } from './aligned.ts';
 import { HeadMemory } from './head-memory.ts';
 

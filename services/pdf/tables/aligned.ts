@@ -1,10 +1,11 @@
 // Finds tables that are set by alignment where lines or shading say that there is one: booktabs rules, zebra rows.
 // Made by hand, what needs its rules: aligned.test.ts, and ../layout/page.test.ts for whole pages.
-import type { Vocabulary } from '../layout/inline.ts';
-import { type Chunk, chunkText } from '../layout/lines.ts';
-import { isCaption, isTableCaption } from '../layout/markers.ts';
+
 import { type Box, boundingBox, centreInside } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import type { Vocabulary } from '../text/inline.ts';
+import { type Chunk, chunkText } from '../text/lines.ts';
+import { isCaption, isTableCaption } from '../text/markers.ts';
 import {
   type ColumnCut,
   columnAt,

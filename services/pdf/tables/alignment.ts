@@ -1,11 +1,11 @@
 // Reads rows of text as a grid by the white space that runs down between their columns.
 // Made by hand, what needs its rules: alignment.test.ts, and ../layout/page.test.ts for whole pages.
 
-import type { TableGrid } from '../layout/blocks.ts';
-import type { Vocabulary } from '../layout/inline.ts';
-import { groupRows } from '../layout/lines.ts';
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
+import type { TableGrid } from '../text/blocks.ts';
+import type { Vocabulary } from '../text/inline.ts';
+import { groupRows } from '../text/lines.ts';
 import { buildGrid, type RawCell } from './grid.ts';
 import { groupLinesIntoRows, holdsStackedRows } from './rows.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kinds } from '#test/harness/documents/pdf-pages.ts';
-import type { Draft, TableDraft } from '../layout/blocks.ts';
+import type { Draft, TableDraft } from '../text/blocks.ts';
 import { mergeTables } from './continuation.ts';
 
 const HEAD = ['Bird', 'Spring', 'Autumn'];

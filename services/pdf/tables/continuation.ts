@@ -1,7 +1,7 @@
 // Joins the parts of a table that a page or column break parted, and drops the header that a later part repeats.
 // Made by hand, what needs its rules: continuation.test.ts, and broken-tables.test.ts for whole pages.
-import type { Draft, TableCell, TableDraft } from '../layout/blocks.ts';
-import { joinHyphenated, type Vocabulary } from '../layout/inline.ts';
+import type { Draft, TableCell, TableDraft } from '../text/blocks.ts';
+import { joinHyphenated, type Vocabulary } from '../text/inline.ts';
 
 /** Widths of the parts agree to this share. */
 const SAME_WIDTH = 0.06;

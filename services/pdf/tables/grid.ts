@@ -1,10 +1,11 @@
 // The shape that every table finder gives, and how the text of a cell is read.
 // Made by hand, what needs its rules: grid.test.ts.
-import type { TableCell, TableGrid } from '../layout/blocks.ts';
-import { inlineHtml, type Vocabulary } from '../layout/inline.ts';
-import { buildChunks, chunkText, groupRows } from '../layout/lines.ts';
+
 import type { Box } from '../source/geometry.ts';
 import type { Word } from '../source/page-model.ts';
+import type { TableCell, TableGrid } from '../text/blocks.ts';
+import { inlineHtml, type Vocabulary } from '../text/inline.ts';
+import { buildChunks, chunkText, groupRows } from '../text/lines.ts';
 
 export interface FoundTable {
   box: Box;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellTexts, pageOf, rows, rule } from '#test/harness/documents/pdf-pages.ts';
-import { buildChunks } from '../layout/lines.ts';
+import { buildChunks } from '../text/lines.ts';
 import { findAlignedTables } from './aligned.ts';
 import { HeadMemory } from './head-memory.ts';
 

@@ -1,8 +1,9 @@
 // Finds tables whose only line is the one under their head, as word processors and reports set them.
 // Made by hand, what needs its rules: headed.test.ts, and ../layout/page.test.ts for whole pages.
-import type { Vocabulary } from '../layout/inline.ts';
+
 import { boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import type { Vocabulary } from '../text/inline.ts';
 import { readAligned, rowWords, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 

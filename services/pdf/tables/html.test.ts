@@ -1,7 +1,7 @@
 // Holds the HTML of tables with and without a head.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TableGrid } from '../layout/blocks.ts';
+import type { TableGrid } from '../text/blocks.ts';
 import { tableHtml } from './html.ts';
 
 const grid = (headerRows: number): TableGrid => ({

@@ -1,5 +1,5 @@
 // Writes a table grid as HTML (html.test.ts).
-import type { TableGrid } from '../layout/blocks.ts';
+import type { TableGrid } from '../text/blocks.ts';
 
 export function tableHtml(grid: TableGrid): string {
   const row = (cells: TableGrid['rows'][number], tag: 'th' | 'td') =>

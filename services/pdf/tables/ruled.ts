@@ -1,9 +1,10 @@
 // Reads tables whose cells are drawn with lines: rulings that cross make a grid, missing edges make spans.
 // Made by hand, what needs its rules: ruled.test.ts, and ../layout/page.test.ts for whole pages.
-import type { Vocabulary } from '../layout/inline.ts';
-import { type Chunk, groupRows } from '../layout/lines.ts';
+
 import { type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import type { Vocabulary } from '../text/inline.ts';
+import { type Chunk, groupRows } from '../text/lines.ts';
 import { findColumns, numericShare, textRows } from './alignment.ts';
 import { buildGrid, type FoundTable, isTable, type RawCell, tableConfidence } from './grid.ts';
 import { groupLinesIntoRows } from './rows.ts';

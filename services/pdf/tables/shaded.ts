@@ -1,9 +1,10 @@
 // Finds tables whose cells are painted one by one: the edges at which the painted cells meet are the columns of every row, painted or not.
 // Made by hand, what needs its rules: shaded.test.ts, and ../layout/page.test.ts for whole pages.
-import type { Vocabulary } from '../layout/inline.ts';
+
 import { area, type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { isWhite } from '../source/rulings.ts';
+import type { Vocabulary } from '../text/inline.ts';
 import { type ColumnCut, readAligned, rowWords, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, isTable, tableConfidence } from './grid.ts';
 

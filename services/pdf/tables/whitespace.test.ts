@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cellTexts, line, pageOf, rows, rule } from '#test/harness/documents/pdf-pages.ts';
-import { buildChunks, chunkText } from '../layout/lines.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
+import { buildChunks, chunkText } from '../text/lines.ts';
 import { splitTables } from './whitespace.ts';
 
 const AXES = [200, 300, 400];

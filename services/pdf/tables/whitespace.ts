@@ -1,14 +1,14 @@
 // Finds tables that nothing but white space marks, among the rows of one column; prose, lists and forms must not pass.
 // Made by hand, what needs its rules: whitespace.test.ts, and ../layout/page.test.ts for whole pages.
 
-import type { TableGrid } from '../layout/blocks.ts';
-import type { Vocabulary } from '../layout/inline.ts';
-import { type Chunk, chunkText, groupRows } from '../layout/lines.ts';
-import { isCaption, isNumbering, isTableCaption, readMarker } from '../layout/markers.ts';
+import { holdsCurve, liesOnPicture } from '../source/charts.ts';
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling } from '../source/page-model.ts';
+import type { TableGrid } from '../text/blocks.ts';
+import type { Vocabulary } from '../text/inline.ts';
+import { type Chunk, chunkText, groupRows } from '../text/lines.ts';
+import { isCaption, isNumbering, isTableCaption, readMarker } from '../text/markers.ts';
 import { type ColumnCut, findColumns, readCut, type TextRow, textRows } from './alignment.ts';
-import { holdsCurve, liesOnPicture } from './charts.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 
 /** Rows with cells side by side that a table needs, and with a ruling inside it or a caption. */

@@ -1,8 +1,8 @@
 // Creates synthetic pages in the form in which a PDF engine returns them, for unit tests of single layout and table rules.
 import { layoutBatch } from '#services/pdf/convert.ts';
-import type { Draft, TableGrid } from '#services/pdf/layout/blocks.ts';
 import { assembleBlocks } from '#services/pdf/layout/document.ts';
 import type { Bookmark, PageContent, Ruling, TextStyle, Word } from '#services/pdf/source/page-model.ts';
+import type { Draft, TableGrid } from '#services/pdf/text/blocks.ts';
 
 export const PLAIN: TextStyle = { font: 'a', size: 10, bold: false, italic: false, monospace: false, color: 0 };
 export const BOLD: TextStyle = { ...PLAIN, font: 'b', bold: true };

@@ -13,7 +13,7 @@ import {
   tiff,
   toSharp,
 } from '#test/harness/documents/images.ts';
-import { ocrResolution } from '../../ocr-page.ts';
+import { ocrResolution } from '../../pages/ocr-page.ts';
 import { openImageSource } from './image-source.ts';
 
 /** A white page of 400 x 240 pixels, 2 x 1.2 inches, with a dark bar in its top left corner and a grey one at its foot. */

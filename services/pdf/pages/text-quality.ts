@@ -1,8 +1,9 @@
 // Decides from a page's own content, and where that leaves a doubt from a look at it, whether its text layer is what a reader sees or OCR must read it.
+
+import { area, type Box, boundingBox, centreInside, intersectionArea } from '../source/geometry.ts';
+import type { PageContent, TextStyle, Word } from '../source/page-model.ts';
+import type { PageSource } from '../source/page-source.ts';
 import { findPrint, LOOK_DPI } from './print.ts';
-import { area, type Box, boundingBox, centreInside, intersectionArea } from './source/geometry.ts';
-import type { PageContent, TextStyle, Word } from './source/page-model.ts';
-import type { PageSource } from './source/page-source.ts';
 
 /** Fewer glyphs, or words on less of the page, are a stamp, a watermark or a page number wherever more is to be seen. */
 const FEW_GLYPHS = 60;

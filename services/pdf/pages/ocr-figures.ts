@@ -1,9 +1,9 @@
 // Reads the pictures on a page of text by OCR: upright print, and the labels of charts that run up the page.
 import type { OcrLine, OcrPage, OcrWord, PixelBox } from '#shared/contract/jobs.ts';
+import { area, type Box, centreInside } from '../source/geometry.ts';
+import type { GreyImage, PageContent, ReadFigure, Word } from '../source/page-model.ts';
+import type { PageSource } from '../source/page-source.ts';
 import { DEFAULT_DPI, mostDpi, type OcrClient, ocrContent, sendImage } from './ocr-page.ts';
-import { area, type Box, centreInside } from './source/geometry.ts';
-import type { GreyImage, PageContent, ReadFigure, Word } from './source/page-model.ts';
-import type { PageSource } from './source/page-source.ts';
 import { sureLines } from './text-quality.ts';
 
 /** Pictures within a page are seldom finer than the screen; made larger they read a little better than as they are. */

@@ -1,6 +1,6 @@
 // Counts the print that can be seen on a rendered page and that no known word accounts for, so that OCR is asked only where there is something to read.
-import type { Box } from './source/geometry.ts';
-import type { GreyImage } from './source/page-model.ts';
+import type { Box } from '../source/geometry.ts';
+import type { GreyImage } from '../source/page-model.ts';
 
 /** Resolution at which letters of 5 points and more can be told from grain; it costs a hundredth of reading them. */
 export const LOOK_DPI = 100;

@@ -1,7 +1,7 @@
 // Tells a chart from a table: figures along axes stand in columns too, but only a chart has slanting lines drawn through it.
 // Made by hand, what needs its rules: charts.test.ts, and ../layout/page.test.ts for whole pages.
-import { area, type Box, intersectionArea } from '../source/geometry.ts';
-import type { PageContent } from '../source/page-model.ts';
+import { area, type Box, intersectionArea } from './geometry.ts';
+import type { PageContent } from './page-model.ts';
 
 /** Slanting strokes that make a curve, and the share of the box's width that they reach over; an arrow or a tick is less. */
 const MIN_STROKES = 10;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type PDFDocument, type PDFImage, PDFName, type PDFPage, StandardFonts } from 'pdf-lib';
-import { convert, PNG, pdfOf, xObject } from './testing/pictures.ts';
+import { convert, PNG, pdfOf, xObject } from '../testing/pictures.ts';
 
 const LINES = ['The ferry leaves at nine.', 'It carries forty passengers.', 'The crossing takes an hour.'];
 

@@ -5,12 +5,12 @@ import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { PdfOptions } from '#shared/contract/options-schema.ts';
+import type { PageContent } from '../source/page-model.ts';
+import { EngineCrashError, type PageSource, PageUnreadableError } from '../source/page-source.ts';
 import { readFigures } from './ocr-figures.ts';
 import { type OcrClient, recognizePage } from './ocr-page.ts';
 import { OcrWindow } from './ocr-window.ts';
 import type { PageProgress } from './progress.ts';
-import type { PageContent } from './source/page-model.ts';
-import { EngineCrashError, type PageSource, PageUnreadableError } from './source/page-source.ts';
 import { chooseReading, dropHiddenText, judgeText, type Reading, readsMore, type TextVerdict } from './text-quality.ts';
 
 /** Mean confidence below which a page counts as read in part. */

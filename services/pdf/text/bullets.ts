@@ -1,8 +1,9 @@
 // Writes drawn bullets as words: a disc, a circle or a square that stands before a line as the marker of a list item does.
 // Pages made by hand that need its rules: bullets.test.ts; a file that does: fixtures/pdf/drawn-bullets.pdf.
+
+import { liesOnPicture } from '../source/charts.ts';
 import type { Box } from '../source/geometry.ts';
 import type { Mark, PageContent, Word } from '../source/page-model.ts';
-import { liesOnPicture } from '../tables/charts.ts';
 import { readMarker } from './markers.ts';
 
 const SIGNS = { disc: '•', circle: '◦', square: '▪' } as const;

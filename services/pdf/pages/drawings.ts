@@ -1,8 +1,9 @@
 // Finds the figures of a page that are drawn with lines and areas (charts, diagrams), by where drawings lie close together.
-import type { Draft } from './layout/blocks.ts';
-import { isCaption, isTableCaption } from './layout/markers.ts';
-import { area, type Box, centreInside, intersectionArea, overlap, unionBox } from './source/geometry.ts';
-import type { PageContent } from './source/page-model.ts';
+
+import { area, type Box, centreInside, intersectionArea, overlap, unionBox } from '../source/geometry.ts';
+import type { PageContent } from '../source/page-model.ts';
+import type { Draft } from '../text/blocks.ts';
+import { isCaption, isTableCaption } from '../text/markers.ts';
 
 /** Points between two drawings of one figure. */
 const GAP = 8;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OcrLine, OcrPage, PixelBox } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { layoutBatch } from './convert.ts';
+import { layoutBatch } from '../convert.ts';
+import type { PageContent } from '../source/page-model.ts';
 import { ocrContent, ocrResolution } from './ocr-page.ts';
-import type { PageContent } from './source/page-model.ts';
 
 const EMPTY: PageContent = {
   index: 0,

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { PictureCollection } from '#shared/document/pictures.ts';
+import { area, type Box, boundingBox, centreInside, intersectionArea } from '../source/geometry.ts';
+import { loadSharp } from '../source/image/libvips.ts';
+import type { PageContent, PagePicture, PixelPicture, StoredPicture } from '../source/page-model.ts';
+import { type PageSource, PageUnreadableError } from '../source/page-source.ts';
+import type { Draft, FigureDraft } from '../text/blocks.ts';
 import { findDrawnFigures } from './drawings.ts';
-import type { Draft, FigureDraft } from './layout/blocks.ts';
 import type { ReadPage } from './page-reader.ts';
-import { area, type Box, boundingBox, centreInside, intersectionArea } from './source/geometry.ts';
-import { loadSharp } from './source/image/libvips.ts';
-import type { PageContent, PagePicture, PixelPicture, StoredPicture } from './source/page-model.ts';
-import { type PageSource, PageUnreadableError } from './source/page-source.ts';
 
 /** Pictures below this share of the page, or thinner than this in points, are ornaments, as in layout. */
 const FIGURE_SHARE = 0.004;

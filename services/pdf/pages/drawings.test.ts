@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type PDFPage, rgb } from 'pdf-lib';
 import sharp from 'sharp';
 import type { EmbeddedPicture } from '#shared/contract/response.ts';
-import { bytesOf, convert, pdfOf } from './testing/pictures.ts';
+import { bytesOf, convert, pdfOf } from '../testing/pictures.ts';
 
 /** A chart with ten bars, two axes and a label under each bar. */
 function drawChart(page: PDFPage, left: number, bottom: number): void {

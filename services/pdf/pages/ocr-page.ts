@@ -1,9 +1,9 @@
 // Sends one page to the OCR service and turns what comes back into the page model, so that one layout serves both.
 import type { JobContext, OcrJob, OcrLine, OcrPage, OcrWord, PixelBox } from '#shared/contract/jobs.ts';
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { area } from './source/geometry.ts';
-import type { GreyImage, PageContent, Ruling, TextStyle, Word } from './source/page-model.ts';
-import type { PageSource } from './source/page-source.ts';
+import { area } from '../source/geometry.ts';
+import type { GreyImage, PageContent, Ruling, TextStyle, Word } from '../source/page-model.ts';
+import type { PageSource } from '../source/page-source.ts';
 
 /** Resolution of a page that is no scan. */
 export const DEFAULT_DPI = 200;
