@@ -215,6 +215,8 @@ export const DOCUMENT_LIMITS = {
 export const TRANSPORT_LIMITS = {
   /** Bytes of a payload that is sent inside the job message. A larger payload goes through the payload store. */
   inlinePayloadBytes: 256 * KiB,
+  /** Requests of one team that hold a slot or wait for one, over all gateways. The plan of a key can allow fewer. More would not fit into one message of the shared state. */
+  teamRequests: 4_000,
   /** Bytes of one message of a payload in NATS. */
   objectChunkBytes: 512 * KiB,
   /** Milliseconds after which the store deletes a payload that was not deleted after its job. */

@@ -1,10 +1,12 @@
 // Tests the rate, concurrency and credit limits: the computations, and concurrent requests over shared state.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { SharedState } from '#shared/bus/bus.ts';
 import { createMemoryTransport } from '#shared/bus/memory.ts';
 import { ParseError } from '#shared/contract/errors.ts';
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 import { until, useFakeClock } from '../testing/clock.ts';
 import { ConcurrencyLimiter } from './concurrency.ts';
 import { addHold, holdCredit, parseCost, settleHold } from './credits.ts';
@@ -35,6 +37,27 @@ test('rate: allows a burst of one minute of requests, then one per interval, and
     );
   }
   assert.deepEqual([0.2, 1, 999, 1_000, 1_001].map(wholeSeconds), [1, 1, 1, 1, 2]);
+});
+
+test('concurrency: the requests of one team fit into one message, also if the plan allows more', () => {
+  const limits = { concurrency: 1_000, queue: 1_000_000 };
+  let claims: TeamClaims = NO_CLAIMS;
+  const states = new Map<string, number>();
+  for (let request = 0; request <= TRANSPORT_LIMITS.teamRequests; request++) {
+    const claimed = claimSlot(claims, claim(randomUUID(), { work: '.fodt' }), limits, NOW);
+    claims = claimed.claims;
+    states.set(claimed.result.state, (states.get(claimed.result.state) ?? 0) + 1);
+  }
+  assert.deepEqual(
+    [...states],
+    [
+      ['held', 1_000],
+      ['waiting', TRANSPORT_LIMITS.teamRequests - 1_000],
+      ['rejected', 1],
+    ],
+  );
+  const bytes = Buffer.byteLength(JSON.stringify(claims));
+  assert.ok(bytes < TRANSPORT_LIMITS.messageBytes, `${bytes} bytes`);
 });
 
 test('rate: allows exactly the configured number of concurrent requests', async (t) => {

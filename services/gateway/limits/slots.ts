@@ -1,4 +1,5 @@
 // Computes which requests of a team hold a concurrency slot, in pure functions, because a compare-and-set update may run them again.
+import { TRANSPORT_LIMITS } from '#shared/contract/limits.ts';
 
 /** A request that holds a slot or waits for one. */
 export interface Claim {
@@ -61,15 +62,16 @@ export function claimSlot(
     list.map((other) => (other.id === claim.id ? { ...claim, ...sinceOf(other) } : other));
   if (held.some((other) => other.id === claim.id))
     return { claims: { held: renewed(held), waiting }, result: { state: 'held' } };
+  const hasRoom = held.length + waiting.length < TRANSPORT_LIMITS.teamRequests;
   const position = waiting.findIndex((other) => other.id === claim.id);
   const ahead = position === -1 ? waiting.length : position;
-  if (held.length + ahead < limits.concurrency)
+  if (held.length + ahead < limits.concurrency && (hasRoom || position !== -1))
     return {
       claims: { held: [...held, { ...claim, since: now }], waiting: waiting.filter((other) => other.id !== claim.id) },
       result: { state: 'held' },
     };
   if (position !== -1) return { claims: { held, waiting: renewed(waiting) }, result: { state: 'waiting' } };
-  if (waiting.length < limits.queue)
+  if (waiting.length < limits.queue && hasRoom)
     return { claims: { held, waiting: [...waiting, claim] }, result: { state: 'waiting' } };
   return { claims: { held, waiting }, result: { state: 'rejected', claims: { held, waiting } } };
 }
