@@ -302,3 +302,40 @@ test('a note and the number of the page under a table are none of its rows, howe
   const words = [...birds(), ...line(105, TOP + 60, 'Counted twice', undefined, 3), ...line(105, TOP + 76, '86')];
   assert.deepEqual(found(words, [...HEAD, ...row(TOP + 32)]), [BIRDS]);
 });
+
+test('a painted head alone says nothing of the rows under it', () => {
+  const cells = [
+    ['Bird', 'Place', 'Food'],
+    ['Gull', 'A harbour wall', 'Old chips'],
+    ['Tern', 'A quiet beach', 'Small fish'],
+    ['Heron', 'A slow river', 'Large frogs'],
+  ];
+  assert.deepEqual(found(rows(AXES, TOP, cells), HEAD), [cells]);
+});
+
+test('cells painted twice are cells once', () => {
+  const body = row(TOP + 4, TOP + 18);
+  assert.deepEqual(found(birds(), [...HEAD, ...body, ...HEAD, ...body]), [BIRDS]);
+});
+
+test('rows painted as bands under a painted head have the columns of the head, lines that go on a cell too', () => {
+  const cells = [
+    ['Bird', 'Place', 'Food'],
+    ['Gull', 'A wall or a', 'Old chips'],
+    ['Tern', 'A quiet beach', 'Small fish'],
+    ['Heron', 'A slow river', 'Large frogs'],
+  ];
+  const bands = [14, 40, 54].map((y, n) => painted(100, TOP - 10 + y, 400, TOP + (n === 0 ? 30 : 4 + y), 0xdddddd + n));
+  const [head = [], gull = [], ...others] = cells;
+  const words = [
+    ...rows(AXES, TOP, [head, gull]),
+    ...line(205, TOP + 26, 'roof behind it'),
+    ...rows(AXES, TOP + 40, others),
+  ];
+  const told = cells.with(1, ['Gull', 'A wall or a roof behind it', 'Old chips']);
+  assert.deepEqual(found(words, [...HEAD, ...bands]), [told]);
+});
+
+test('a line alone that stands apart under the last row is text', () => {
+  assert.deepEqual(found([...birds(), ...rows([100], TOP + 62, [['Birds of the coast']])], HEAD), [BIRDS]);
+});

@@ -20,6 +20,19 @@ const MAX_COLOURS = 12;
 const NESTED_WIDTH = 0.8;
 /** White space, in type sizes, at which a table without lines is over. */
 const MAX_GAP = 2.2;
+/** White space between the lines of one cell, in type sizes. */
+const LINE_GAP = 0.6;
+
+/** A painted cell: its reach across and its height. */
+interface Span {
+  start: number;
+  end: number;
+  y0: number;
+  y1: number;
+}
+
+/** Stretches between painted edges that hold text, from which on each is taken for one row: a head alone says nothing of the rows under it. */
+const MIN_ROW_BANDS = 4;
 
 /** Painted cells that stand side by side and meet. */
 interface PaintedRow {
@@ -51,7 +64,16 @@ export function paintedCells(page: PageContent): Box[] {
     ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > MIN_WIDTH && box.y1 - box.y0 >= MIN_HEIGHT,
   );
   const colours = new Set(painted.map((region) => region.color)).size;
-  return colours > MAX_COLOURS ? [] : painted.map((region) => region.box);
+  return colours > MAX_COLOURS ? [] : withoutTwins(painted.map((region) => region.box));
+}
+
+/** Each box once: word processors paint a cell again for each of its layers (shaded.test.ts: cells painted twice). */
+function withoutTwins(boxes: readonly Box[]): Box[] {
+  const seen = new Set<string>();
+  return boxes.filter(({ x0, y0, x1, y1 }) => {
+    const key = [x0, y0, x1, y1].map((at) => Math.round(at / SAME)).join();
+    return !seen.has(key) && seen.add(key);
+  });
 }
 
 /** Edges in their order, those that are nearly the same once. */
@@ -147,7 +169,8 @@ function readShaded(
   const lines = textRows(inside);
   const middle = (row: TextRow) => (row.box.y0 + row.box.y1) / 2;
   const within = lines.filter((row) => middle(row) > top && middle(row) < bottom);
-  const behind = within.map((row) => cellsBehind(row, painted));
+  const cells = painted.flatMap((row) => cellsOf(row, within));
+  const behind = within.map((row) => cellsBehind(row, cells));
   const over = within.filter((row, n) => {
     const inside = (x: number) => behind[n]?.some((cell) => x > cell.start + SAME && x < cell.end - SAME);
     return runsOver(
@@ -179,7 +202,7 @@ function readShaded(
     rows,
     {
       edges,
-      rowRules: edges.length > 0,
+      rowRules: countBands(rows, edges) >= MIN_ROW_BANDS,
     },
     [...behind.flat(), ...rulings.filter((line) => !wide.includes(line))],
     vocabulary,
@@ -202,6 +225,10 @@ function readShaded(
   };
 }
 
+function countBands(rows: readonly TextRow[], edges: readonly number[]): number {
+  return new Set(rows.map(({ box }) => edges.filter((y) => y < (box.y0 + box.y1) / 2).length)).size;
+}
+
 /** Whether the painted rows are the coloured part of a wider table: text stands close beside most of them. */
 function isBeside(painted: readonly PaintedRow[], x0: number, x1: number, words: readonly Word[]): boolean {
   const beside = painted.filter((row) =>
@@ -215,21 +242,27 @@ function isBeside(painted: readonly PaintedRow[], x0: number, x1: number, words:
   return beside > painted.length * 0.3;
 }
 
+/** The cells of a painted row, without the bands behind several pieces of text: such a band is a row of cells, not one (shaded.test.ts: rows painted as bands). */
+function cellsOf({ y0, y1, xs }: PaintedRow, lines: readonly TextRow[]): Span[] {
+  const own = lines.filter((line) => isWithin(line, y0, y1));
+  const parted = (start: number, end: number) =>
+    own.some((line) => line.segments.filter(({ x0, x1 }) => x1 > start + SAME && x0 < end - SAME).length > 1);
+  return xs.slice(1).flatMap((end, n) => {
+    const start = xs[n] ?? 0;
+    return parted(start, end) ? [] : [{ start, end, y0, y1 }];
+  });
+}
+
 /** The painted cells behind a line of text: each is the reach of the words in it, as a line under them would be. */
-function cellsBehind(row: TextRow, painted: readonly PaintedRow[]): Ruling[] {
+function cellsBehind(row: TextRow, cells: readonly Span[]): Ruling[] {
+  return cells
+    .filter(({ y0, y1 }) => isWithin(row, y0, y1))
+    .map(({ start, end }) => ({ horizontal: true, at: row.box.y1, start, end, thickness: 1, color: 0 }));
+}
+
+function isWithin(row: TextRow, y0: number, y1: number): boolean {
   const y = (row.box.y0 + row.box.y1) / 2;
-  return painted
-    .filter((one) => y > one.y0 && y < one.y1)
-    .flatMap(({ xs }) =>
-      xs.slice(1).map((end, n) => ({
-        horizontal: true,
-        at: row.box.y1,
-        start: xs[n] ?? 0,
-        end,
-        thickness: 1,
-        color: 0,
-      })),
-    );
+  return y > y0 && y < y1;
 }
 
 /** Whether the text is cut further than the paint: bands of colour over several columns. */
@@ -239,6 +272,13 @@ function isCoarse(rows: readonly TextRow[], xs: readonly number[]): boolean {
     return new Set(middles).size < middles.length;
   }).length;
   return cut > rows.length * 0.4;
+}
+
+/** Whether a line alone stands apart from the row above it, at another edge or in another type. */
+function isLoose(line: TextRow, above: TextRow): boolean {
+  if (line.box.y0 - above.box.y1 <= line.size * LINE_GAP) return false;
+  const [one, other] = [line.segments[0]?.words[0]?.style, above.segments[0]?.words[0]?.style];
+  return Math.abs(line.box.x0 - above.box.x0) > SAME || one?.size !== other?.size || one?.bold !== other?.bold;
 }
 
 /** Whether a word of the line, or a gap in one of its pieces, stands on an edge between columns. */
@@ -266,7 +306,9 @@ function reachOut(
     own.push(line);
     at = way > 0 ? line.box.y1 : line.box.y0;
   }
-  // Words alone at the end are what follows the table.
-  while (own.length > 1 && (own.at(-1) as TextRow).segments.length < 2 && way < 0) own.pop();
+  const end = own.findLastIndex((line) => line.segments.length >= 2) + 1;
+  // Words alone at the end are what stands before or follows the table, but for lines that go on a cell.
+  const loose = own.findIndex((line, n) => n >= Math.max(1, end) && (way < 0 || isLoose(line, own[n - 1] as TextRow)));
+  if (loose > 0) own.length = loose;
   return own.some((line) => line.segments.length >= 2) ? own : [];
 }
