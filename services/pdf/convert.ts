@@ -14,6 +14,7 @@ import { PdfPictures } from './pages/pictures.ts';
 import { PageProgress } from './pages/progress.ts';
 import { openImageSource } from './source/image/image-source.ts';
 import { openPageSource } from './source/open-page-source.ts';
+import type { Bookmark } from './source/page-model.ts';
 import { EngineCrashError, type PageSource } from './source/page-source.ts';
 import { openWithPdfjs } from './source/pdfjs-source.ts';
 import { HeadMemory } from './tables/head-memory.ts';
@@ -65,6 +66,7 @@ async function convertSource(
   const frames = new Map<number, PageFrame>();
   const pages: PagedPage[] = [];
   const drafts: Draft[] = [];
+  const bookmarks = await source.outline().catch(() => []);
   const pictures = options.embeddedImages ? new PdfPictures(source) : undefined;
   for await (const batch of readRuns(reader, indexes)) {
     for (const page of batch) {
@@ -77,7 +79,7 @@ async function convertSource(
         blocks: [],
       });
     }
-    const found = layoutBatch(batch, vocabulary, repeated, heads);
+    const found = layoutBatch(batch, vocabulary, repeated, heads, bookmarks);
     drafts.push(...((await pictures?.add(batch, found, context.signal)) ?? found));
   }
   reader.throwIfNothingRead(drafts.length === 0);
@@ -96,7 +98,6 @@ async function convertSource(
       new Set(drafts.filter((draft) => draft.kind === 'furniture').map((draft) => draft.pageIndex)),
     );
   pictures?.markRepeated();
-  const bookmarks = await source.outline().catch(() => []);
   const { pages: blocks, title } = assembleBlocks(drafts, frames, bookmarks, vocabulary);
   for (const page of pages) page.blocks = blocks.get(page.pageNumber - 1) ?? [];
   return {
@@ -160,6 +161,7 @@ export function layoutBatch(
   vocabulary: Vocabulary,
   repeated: FurnitureMemory = new Map(),
   heads = new HeadMemory(),
+  bookmarks: readonly Bookmark[] = [],
 ): Draft[] {
   const prepared: PreparedPage[] = batch.map(({ content }) => {
     const upright = makeUpright(content);
@@ -178,9 +180,17 @@ export function layoutBatch(
       chunks,
     })),
     repeated,
+    namedBy(bookmarks),
   );
   const body = bodySize(prepared.flatMap((page) => page.chunks));
   return prepared.flatMap(({ upright, chunks }) =>
     layoutPage(upright, chunks, furniture.get(upright.page.index) ?? [], vocabulary, body, heads),
   );
+}
+
+/** Whether the outline has a text as its title for a page. */
+function namedBy(bookmarks: readonly Bookmark[]): (pageIndex: number, text: string) => boolean {
+  const plain = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  const named = new Set(bookmarks.map(({ pageIndex, title }) => `${pageIndex} ${plain(title)}`));
+  return (pageIndex, text) => named.size > 0 && named.has(`${pageIndex} ${plain(text)}`);
 }

@@ -82,6 +82,47 @@ test('a repeated row that runs on into the text is text; numbers in it may diffe
   );
 });
 
+test('a row whose number does not run with the pages, or that is a heading, is content', () => {
+  const bold = { ...PLAIN, bold: true };
+  const pages = (texts: readonly string[], style: TextStyle = PLAIN, y = 60) =>
+    furniture(...texts.map((text) => [...line(200, y, text, style), ...prose(50, 100, 40)])).length;
+  assert.equal(pages(['Log 2', 'Log 3']), 2, 'it runs with the pages');
+  assert.equal(pages(['Log 2', 'Log 5']), 0, 'it does not');
+  assert.equal(pages(['Paid: 1017.00', 'Paid: 2211.50', 'Paid: 304.00'], PLAIN, 780), 0, 'amounts at the foot');
+  assert.equal(pages(['Log 9-1', 'Log 9-2', 'Log 9-3']), 3, 'a number that stays and one that runs');
+  assert.equal(pages(['Log 1', 'Log 2', 'Log 3'], sized(14)), 0, 'larger than the text');
+  assert.equal(pages(['Log 1', 'Log 2', 'Log 3'], bold), 0, 'bold over plain text');
+  assert.equal(pages(['The log', 'The log'], bold), 2, 'bold, with the same words');
+  assert.equal(pages(['The log', 'The log'], sized(14)), 0, 'a title on both pages of a form');
+  assert.equal(pages(['The log', 'The log', 'The log'], sized(14)), 2, 'a large head is a title on its first page');
+});
+
+test('a row that the outline names is a heading, unless the page has it twice', () => {
+  const found = (twice: boolean) => {
+    const pages = [0, 1].map((index) => {
+      const words = [
+        ...line(200, 40, 'The log'),
+        ...(twice ? line(50, 90, 'The log', sized(12)) : []),
+        ...prose(50, 120, 14),
+      ];
+      return { index, width: 600, height: 800, chunks: buildChunks(words) };
+    });
+    return findFurniture(pages, new Map(), (page, text) => page === 1 && text === 'The log').has(1);
+  };
+  assert.deepEqual([found(false), found(true)], [false, true]);
+});
+
+test('a head with the name of another section stands at the height and in the type of the others', () => {
+  const pages = (head: TextStyle) =>
+    furniture(
+      ...['Gulls', 'Gulls', 'Gulls', 'Terns'].map((text, n) => [
+        ...line(200, 60, text, n < 3 ? PLAIN : head),
+        ...prose(50, 100, 40),
+      ]),
+    ).length;
+  assert.deepEqual([pages(PLAIN), pages(sized(11))], [4, 3]);
+});
+
 test('furniture says what it is: a head, a foot, or the number of a page', () => {
   const found = blocksOf([[...line(200, 20, 'The log', SMALL), ...prose(50, 100, 50), ...line(297.5, 780, '7')]]);
   const foot = blocksOf([[...prose(50, 100, 50), ...line(200, 780, 'The log', SMALL)]]);

@@ -2,7 +2,7 @@
 // Pages made by hand that need its rules: furniture.test.ts and page-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox } from '../source/geometry.ts';
 import { type Chunk, chunkText, groupRows } from '../text/lines.ts';
-import { isCaption } from '../text/markers.ts';
+import { isCaption, romanValue } from '../text/markers.ts';
 
 /** Rows looked at from each edge of a page. */
 const ROWS = 4;
@@ -14,9 +14,16 @@ type FurnitureRole = 'page_header' | 'page_footer' | 'page_number';
 interface MarginRow {
   chunks: Chunk[];
   box: Box;
+  text: string;
+  /** Its text without its numbers, and their values. */
   key: string;
+  numbers: readonly number[];
   top: boolean;
 }
+
+/** Arabic and Roman numbers in lower-case text, and the characters of a row in which they are looked for. */
+const NUMBERS = /\d+|\b[ivxlc]+\b/g;
+const KEY_LENGTH = 200;
 
 interface MarginPage {
   index: number;
@@ -45,71 +52,173 @@ const FULL_PAGE_ROWS = 12;
 export type FurnitureMemory = Map<string, RowMemory>;
 
 interface RowMemory {
-  pages: Set<number>;
-  heights: number[];
+  /** The first page that has it. */
+  first: number;
+  places: RowPlace[];
+}
+
+/** One row on one page. */
+interface RowPlace {
+  page: number;
+  y: number;
+  /** Its text with its numbers, and their values in reading order. */
+  text: string;
+  numbers: readonly number[];
 }
 
 /** Rows that are remembered from one run of pages to the next, and pages of each. */
 const REMEMBERED_ROWS = 200;
 const REMEMBERED_PAGES = 64;
+/** Heights of one running head differ by less than this from page to page, in points. */
+const SAME_HEIGHT = 8;
+/** Pages that a running head stands on: so many, or this share of a run that has fewer. */
+const REPEATED_PAGES = 3;
+const REPEATED_SHARE = 0.3;
+/** Type this much larger than the page's text is a heading's or a title's. */
+const HEADING_SIZE = 1.15;
+/** Type below this share of the text's is smaller than it. */
+const SMALLER = 0.92;
+/** Rows of one place and one type differ in height by no more than rounding, in points. */
+const SAME_SLOT = 1.5;
 
 /**
  * The running furniture of a run of pages; pages come in their order.
  * @param seen what earlier runs of the document repeated; what this one did is added
+ * @param isBookmarked whether the outline names this text on a page: it is a heading there
  */
 export function findFurniture(
   pages: readonly MarginPage[],
   seen: FurnitureMemory = new Map(),
+  isBookmarked: (pageIndex: number, text: string) => boolean = () => false,
 ): Map<number, FoundFurniture[]> {
-  const rows = new Map<number, MarginRow[]>();
+  const rows = new Map(pages.map((page) => [page.index, marginRows(page)]));
+  for (const [index, margin] of rows) for (const row of margin) remember(seen, index, row);
+  const body = bodySize(pages.flatMap((page) => page.chunks));
+  const repeated = new Set<MarginRow>();
+  // A head that names the section which begins below it stands on the page twice.
+  const isNamed = (row: MarginRow, page: MarginPage) =>
+    isBookmarked(page.index, row.text) &&
+    !page.chunks.some((chunk) => !row.chunks.includes(chunk) && isBookmarked(page.index, chunkText(chunk.words)));
+  for (const page of pages)
+    for (const row of rows.get(page.index) ?? [])
+      if (!isNamed(row, page) && isRepeated(row, page, body, seen, pages.length)) repeated.add(row);
+  const found = new Map<number, EdgeRow[]>();
+  for (const page of pages)
+    found.set(
+      page.index,
+      furnitureOf(page, rows.get(page.index) ?? [], (row) => repeated.has(row)),
+    );
+  const slots = slotsOf([...found.values()].flat().flatMap(({ row }) => (repeated.has(row) ? [row] : [])));
   for (const page of pages) {
-    const margin = marginRows(page);
-    rows.set(page.index, margin);
-    for (const row of margin) {
-      const entry = seen.get(row.key) ?? { pages: new Set<number>(), heights: [] };
-      entry.pages.add(page.index);
-      entry.heights.push(row.box.y0);
-      seen.set(row.key, entry);
-    }
-  }
-  const found = new Map<number, FoundFurniture[]>();
-  for (const page of pages) {
-    const own: FoundFurniture[] = [];
     const margin = rows.get(page.index) ?? [];
-    const measure = measurePage(page);
-    const surest = margin.find((row) => weighRow(row, rowText(row), page, measure).points >= ENOUGH);
-    for (const top of [true, false]) {
-      const edge: EdgeRow[] = [];
-      let sure = 0;
-      // From the edge inwards; a row that is none ends the search, one that only may be waits for the next.
-      for (const row of margin.filter((one) => one.top === top)) {
-        const entry = seen.get(row.key) as RowMemory;
-        const near = entry.heights.filter((y) => Math.abs(y - row.box.y0) < 8).length;
-        const repeated = near >= 2 && entry.pages.size >= Math.min(3, pages.length * 0.3);
-        const text = rowText(row);
-        const evidence = repeated ? { points: ENOUGH, parted: false } : weighRow(row, text, page, measure, surest);
-        if (evidence.points < MAYBE) break;
-        edge.push({ row, role: roleOf(row, text), parted: evidence.parted });
-        if (evidence.points >= ENOUGH) sure = edge.length;
-      }
-      edge.length = sure;
-      // Lines that run on into the text are text, however often they are repeated.
-      for (let last = edge.at(-1); last && !last.parted && runsOn(last.row, page.chunks); last = edge.at(-1))
-        edge.pop();
-      own.push(...edge.map(({ row, role }) => ({ role, chunks: row.chunks, box: row.box })));
-    }
-    if (own.length > 0) found.set(page.index, own);
+    const isSure = (row: MarginRow) => repeated.has(row) || (standsInSlot(row, slots) && !isNamed(row, page));
+    if (margin.some((row) => !repeated.has(row) && isSure(row)))
+      found.set(page.index, furnitureOf(page, margin, isSure));
   }
   forgetOnce(seen);
-  return found;
+  return new Map(
+    [...found].flatMap(([index, own]) =>
+      own.length === 0 ? [] : [[index, own.map(({ row, role }) => ({ role, chunks: row.chunks, box: row.box }))]],
+    ),
+  );
+}
+
+function remember(seen: FurnitureMemory, page: number, row: MarginRow): void {
+  const entry = seen.get(row.key) ?? { first: page, places: [] };
+  entry.places.push({ page, y: row.box.y0, text: row.text, numbers: row.numbers });
+  seen.set(row.key, entry);
+}
+
+/**
+ * Whether a row stands on other pages at its height: the same text, or text whose number runs with the page number. Type larger than the text is
+ * a title's unless the same words stand over most pages, and then the first of them is.
+ */
+function isRepeated(row: MarginRow, page: MarginPage, body: number, seen: FurnitureMemory, run: number): boolean {
+  const entry = seen.get(row.key) as RowMemory;
+  const size = Math.max(...row.chunks.map((chunk) => chunk.size));
+  const large = size > body * HEADING_SIZE;
+  // A heading whose number happens to run with the pages has it in its own line, not at the other margin.
+  const heading = large || (row.chunks.length === 1 && size >= body * SMALLER && isSetInBold(row, page));
+  const mayRun = PAGE_NUMBER.test(row.text) || !heading;
+  const own = new Set([page.index]);
+  for (const place of entry.places) {
+    if (place.page === page.index || Math.abs(place.y - row.box.y0) >= SAME_HEIGHT) continue;
+    if (place.text === row.text || (mayRun && runsWithPages(row.numbers, place, page.index))) own.add(place.page);
+  }
+  if (!large) return own.size >= Math.max(2, Math.min(REPEATED_PAGES, run * REPEATED_SHARE));
+  return own.size >= Math.max(REPEATED_PAGES, Math.min(run, REMEMBERED_PAGES) / 2) && entry.first !== page.index;
+}
+
+/** Whether numbers of two rows differ as the numbers of their pages do, or not at all. */
+function runsWithPages(numbers: readonly number[], place: RowPlace, page: number): boolean {
+  const step = page - place.page;
+  return numbers.every((value, n) => {
+    const difference = value - (place.numbers[n] ?? Number.NaN);
+    return difference === 0 || difference === step;
+  });
+}
+
+/** Whether a row is bold where the text of its page is not. */
+function isSetInBold(row: MarginRow, page: MarginPage): boolean {
+  const share = (chunks: readonly Chunk[]) => {
+    const words = chunks.flatMap((chunk) => chunk.words);
+    return words.filter((word) => word.style.bold).length / Math.max(1, words.length);
+  };
+  return share(row.chunks) > 0.9 && share(page.chunks) < 0.5;
+}
+
+interface Slot {
+  y: number;
+  type: string;
+  count: number;
+}
+
+/** Heights and types at which rows are repeated. */
+function slotsOf(repeated: readonly MarginRow[]): Slot[] {
+  const slots: Slot[] = [];
+  for (const row of repeated) {
+    const type = typeOf(row.chunks[0]);
+    const slot = slots.find((one) => one.type === type && Math.abs(one.y - row.box.y0) < SAME_SLOT);
+    if (slot) slot.count++;
+    else slots.push({ y: row.box.y0, type, count: 1 });
+  }
+  return slots.filter((slot) => slot.count >= REPEATED_PAGES);
+}
+
+/** Whether a row stands where other pages have their running head, in its type: the name of another section. */
+function standsInSlot(row: MarginRow, slots: readonly Slot[]): boolean {
+  const type = typeOf(row.chunks[0]);
+  return slots.some((slot) => slot.type === type && Math.abs(slot.y - row.box.y0) < SAME_SLOT);
+}
+
+/** @param isSure whether other pages show that a row is furniture */
+function furnitureOf(page: MarginPage, margin: readonly MarginRow[], isSure: (row: MarginRow) => boolean): EdgeRow[] {
+  const measure = measurePage(page);
+  const surest = margin.find((row) => weighRow(row, page, measure).points >= ENOUGH);
+  const own: EdgeRow[] = [];
+  for (const top of [true, false]) {
+    const edge: EdgeRow[] = [];
+    let sure = 0;
+    // From the edge inwards; a row that is none ends the search, one that only may be waits for the next.
+    for (const row of margin.filter((one) => one.top === top)) {
+      const evidence = isSure(row) ? { points: ENOUGH, parted: false } : weighRow(row, page, measure, surest);
+      if (evidence.points < MAYBE) break;
+      edge.push({ row, role: roleOf(row), parted: evidence.parted });
+      if (evidence.points >= ENOUGH) sure = edge.length;
+    }
+    edge.length = sure;
+    // Lines that run on into the text are text, however often they are repeated.
+    for (let last = edge.at(-1); last && !last.parted && runsOn(last.row, page.chunks); last = edge.at(-1)) edge.pop();
+    own.push(...edge);
+  }
+  return own;
 }
 
 /** Keeps the rows that are repeated, those that came last where they are many. */
 function forgetOnce(seen: FurnitureMemory): void {
   for (const [key, entry] of seen) {
-    if (entry.pages.size < 2) seen.delete(key);
-    entry.heights = entry.heights.slice(-REMEMBERED_PAGES);
-    entry.pages = new Set([...entry.pages].slice(-REMEMBERED_PAGES));
+    if (new Set(entry.places.map((place) => place.page)).size < 2) seen.delete(key);
+    entry.places = entry.places.slice(-REMEMBERED_PAGES);
   }
   for (const key of seen.keys()) {
     if (seen.size <= REMEMBERED_ROWS) break;
@@ -117,12 +226,8 @@ function forgetOnce(seen: FurnitureMemory): void {
   }
 }
 
-function rowText(row: MarginRow): string {
-  return row.chunks.map((chunk) => chunkText(chunk.words)).join(' ');
-}
-
-function roleOf(row: MarginRow, text: string): FurnitureRole {
-  if (PAGE_NUMBER.test(text)) return 'page_number';
+function roleOf(row: MarginRow): FurnitureRole {
+  if (PAGE_NUMBER.test(row.text)) return 'page_number';
   return row.top ? 'page_header' : 'page_footer';
 }
 
@@ -131,16 +236,16 @@ function marginRows(page: MarginPage): MarginRow[] {
   const zoneBottom = page.height * (1 - ZONE);
   const make = (chunks: Chunk[], top: boolean): MarginRow => {
     const text = chunks.map((chunk) => chunkText(chunk.words)).join(' ');
-    return {
-      chunks,
-      box: boundingBox(chunks.map((chunk) => chunk.box)),
-      key: text
-        .toLowerCase()
-        .replace(/\d+|\b[ivxlc]+\b/g, '#')
-        .replace(/\s+/g, ' ')
-        .slice(0, 200),
-      top,
-    };
+    const numbers: number[] = [];
+    const key = text
+      .toLowerCase()
+      .slice(0, KEY_LENGTH)
+      .replace(NUMBERS, (number) => {
+        numbers.push(/\d/.test(number) ? Number(number) : romanValue(number));
+        return '#';
+      })
+      .replace(/\s+/g, ' ');
+    return { chunks, box: boundingBox(chunks.map((chunk) => chunk.box)), text, key, numbers, top };
   };
   const top = groupRows(page.chunks.filter((chunk) => chunk.box.y1 < zoneTop))
     .slice(0, ROWS)
@@ -201,12 +306,12 @@ const MAYBE = 2;
  */
 function weighRow(
   row: MarginRow,
-  text: string,
   page: MarginPage,
   measure: PageMeasure,
   surest?: MarginRow,
 ): { points: number; parted: boolean } {
   const { body } = measure;
+  const { text } = row;
   const size = Math.max(...row.chunks.map((chunk) => chunk.size));
   if (page.chunks.length <= row.chunks.length) return { points: 0, parted: false };
   const { gap } = nextInwards(row, page.chunks);
@@ -226,10 +331,10 @@ function weighRow(
   if (STAMP.test(text)) points += 3;
   if (pieces > 0 && gap > size * 0.7 && measure.lines >= FULL_PAGE_ROWS) points += pieces > 1 ? 3 : 1;
   if (surest && isTypeOfMargins(row, surest, page)) points += 1;
-  const typed = points > 0 || size < body * 0.92;
+  const typed = points > 0 || size < body * SMALLER;
   if (outer) points += 1;
   // furniture.test.ts, type a good deal smaller.
-  if (size < body * 0.92) points += size < body * 0.6 ? 2 : 1;
+  if (size < body * SMALLER) points += size < body * 0.6 ? 2 : 1;
   if (gap > body * 1.2) points += 1;
   else if (gap < body * 0.5) points -= 1;
   if (/[.:;]$/.test(text)) points -= 1;

@@ -20,8 +20,9 @@ export function readMarker(word: string): Marker | undefined {
   return { style: `${letters}-alpha`, shape, value: small.charCodeAt(0) - 96 };
 }
 
-function romanValue(text: string): number {
-  const digits: Record<string, number> = { i: 1, v: 5, x: 10 };
+/** The value of a Roman number in small letters. */
+export function romanValue(text: string): number {
+  const digits: Record<string, number> = { i: 1, v: 5, x: 10, l: 50, c: 100 };
   let value = 0;
   for (let i = 0; i < text.length; i++) {
     const one = digits[text[i] ?? ''] ?? 0;
