@@ -4,6 +4,7 @@ import { type Box, type QuarterTurn, tiltBox, turnBox } from '../source/geometry
 import { isRightToLeft } from '../source/glyph-text.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { withBullets } from './bullets.ts';
+import { withInitials } from './initials.ts';
 
 export interface UprightPage {
   page: PageContent;
@@ -23,7 +24,7 @@ export function makeUpright(page: PageContent): UprightPage {
 }
 
 function writeBullets(upright: UprightPage): UprightPage {
-  return { ...upright, page: withBullets(upright.page) };
+  return { ...upright, page: withInitials(withBullets(upright.page)) };
 }
 
 function turnUpright(page: PageContent): UprightPage {
