@@ -339,3 +339,17 @@ test('rows painted as bands under a painted head have the columns of the head, l
 test('a line alone that stands apart under the last row is text', () => {
   assert.deepEqual(found([...birds(), ...rows([100], TOP + 62, [['Birds of the coast']])], HEAD), [BIRDS]);
 });
+
+test('a head again begins the next table, and what stands between the two is text', () => {
+  const next = 90;
+  const other = BIRDS.with(1, ['Crane', '5', '6']);
+  const heading = line(100, TOP + next - 28, 'Marsh');
+  const body = (y: number) => row(y + 4, y + 46);
+  assert.deepEqual(
+    found(
+      [...birds(), ...heading, ...rows(AXES, TOP + next, other)],
+      [...HEAD, ...body(TOP), ...row(TOP - 10 + next), ...body(TOP + next)],
+    ),
+    [BIRDS, other],
+  );
+});

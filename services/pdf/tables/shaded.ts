@@ -1,7 +1,7 @@
 // Finds tables whose cells are painted one by one: the edges at which the painted cells meet are the columns of every row, painted or not.
 // Made by hand, what needs its rules: shaded.test.ts, and ../layout/page.test.ts for whole pages.
 
-import { area, type Box, boundingBox, overlap } from '../source/geometry.ts';
+import { area, type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { isWhite } from '../source/rulings.ts';
 import type { Vocabulary } from '../text/inline.ts';
@@ -48,8 +48,9 @@ export function findShadedTables(page: PageContent, words: readonly Word[], voca
   const level = page.rulings.filter((line) => line.horizontal);
   const tables: FoundTable[] = [];
   const taken = new Set<Word>();
-  for (const rows of tableRows(paintedRows(withoutNested(cells)))) {
-    const free = words.filter((word) => !taken.has(word));
+  const groups = tableRows(paintedRows(withoutNested(cells)));
+  for (const { rows, end } of groups.flatMap((group) => partAtHeads(group, words))) {
+    const free = words.filter((word) => !taken.has(word) && word.box.y0 < end);
     const table = readShaded(rows, free, level, vocabulary);
     if (!table) continue;
     for (const word of table.words) taken.add(word);
@@ -151,6 +152,22 @@ function tableRows(rows: readonly PaintedRow[]): PaintedRow[][] {
     }
   }
   return groups.map((group) => group.rows);
+}
+
+/** The painted rows of tables that stand one above the other: a row that repeats the words of the first begins the next table (shaded.test.ts: a head again). */
+function partAtHeads(rows: readonly PaintedRow[], words: readonly Word[]): { rows: PaintedRow[]; end: number }[] {
+  const textOf = (row: PaintedRow) =>
+    words
+      .filter(({ box }) => centreInside(box, { x0: row.xs[0] ?? 0, x1: row.xs.at(-1) ?? 0, y0: row.y0, y1: row.y1 }))
+      .map((word) => word.text)
+      .join(' ');
+  const [head, ...others] = rows.toSorted((a, b) => a.y0 - b.y0) as [PaintedRow, ...PaintedRow[]];
+  const first = textOf(head);
+  const parts = [[head]];
+  for (const row of others)
+    if (first !== '' && textOf(row) === first) parts.push([row]);
+    else parts.at(-1)?.push(row);
+  return parts.map((part, n) => ({ rows: part, end: parts[n + 1]?.[0]?.y0 ?? Infinity }));
 }
 
 function readShaded(
