@@ -2,7 +2,7 @@
 // Pages made by hand that need its rules: page-rules.test.ts and figures.test.ts; files that do are named where the rule stands.
 import { escapeHtml } from '#shared/document/escape-html.ts';
 import { holdsCurve } from '../source/charts.ts';
-import { area, type Box, boundingBox, centreInside, intersectionArea } from '../source/geometry.ts';
+import { area, type Box, boundingBox, centreInside, intersectionArea, overlap } from '../source/geometry.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 import { findAlignedTables } from '../tables/aligned.ts';
 import type { FoundTable } from '../tables/grid.ts';
@@ -25,6 +25,8 @@ const FIGURE_SHARE = 0.004;
 const FIGURE_SIDE = 18;
 /** An image that covers this much of the page is its background or its scan. */
 const BACKGROUND_SHARE = 0.75;
+/** Of the lower one's height, what two tables share that stand beside one another. */
+const BESIDE_SHARE = 0.5;
 
 interface Item extends LayoutItem {
   chunk?: Chunk;
@@ -210,7 +212,7 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
     }
     chunks = [];
   };
-  const atoms = column.items.filter((item) => item.draft).sort((a, b) => a.box.y0 - b.box.y0);
+  const atoms = sideBySide(column.items.filter((item) => item.draft).sort((a, b) => a.box.y0 - b.box.y0));
   const lines = column.items.flatMap((item) => item.chunk ?? []).sort((a, b) => a.box.y0 - b.box.y0);
   let next = 0;
   for (const atom of atoms) {
@@ -227,6 +229,22 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
   chunks.push(...lines.slice(next));
   flush();
   return drafts;
+}
+
+/** Tables and figures top to bottom, those that stand beside one another from left to right. */
+function sideBySide(sorted: readonly Item[]): Item[] {
+  const ordered: Item[] = [];
+  for (const item of sorted) {
+    const { box } = item;
+    const place = ordered.findIndex(
+      (other) =>
+        box.x1 <= other.box.x0 &&
+        overlap(box.y0, box.y1, other.box.y0, other.box.y1) >
+          Math.min(box.y1 - box.y0, other.box.y1 - other.box.y0) * BESIDE_SHARE,
+    );
+    ordered.splice(place < 0 ? ordered.length : place, 0, item);
+  }
+  return ordered;
 }
 
 function draftSideways(

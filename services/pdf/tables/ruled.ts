@@ -101,6 +101,7 @@ function readGrid(
     top,
     bottom,
   );
+  if (xs.length < 3) return undefined;
   const box: Box = { x0: xs[0] ?? 0, x1: xs.at(-1) ?? 0, y0: ys[0] ?? 0, y1: ys.at(-1) ?? 0 };
   const inside = words.filter((word) => centreInside(word.box, box));
   ys = splitOpenRows(xs, ys, horizontal, inside);
