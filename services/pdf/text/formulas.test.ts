@@ -38,6 +38,13 @@ test('signs and variables are a formula; words, code, what OCR read, and a mirro
   assert.deepEqual(formulas(glued.map((word) => ({ ...word, spaceBefore: false }))), [], 'a number in brackets alone');
 });
 
+test('Greek words are text, Greek variables are not', () => {
+  assert.deepEqual(formulas(words(100, ['Επιχείρηση'], ['το'], ['μέτρηση'], ['οι'], ['λιμάνι'])), []);
+  assert.deepEqual(formulas(words(100, ['ΜΕΘΟΔΟΣ'], ['ΚΑΙ'], ['ΟΡΙΑ'])), [], 'capitals');
+  assert.deepEqual(formulas(words(100, ['ή'], ['ό'], ['τί'])), [], 'accents');
+  assert.equal(formulas(words(100, ['α', ITALIC], ['='], ['β', ITALIC], ['+'], ['γδ', ITALIC])).length, 1);
+});
+
 test('a number in brackets at its end is its tag; rows far apart are two formulas', () => {
   const tagged = [...words(100, ...EQUATION), ...line(400, 100, '(2.1)')];
   assert.deepEqual(formulas(tagged), ['x = y + z \\tag{2.1}']);

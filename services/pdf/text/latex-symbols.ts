@@ -10,6 +10,8 @@ const MATH_FONT =
   /^(?:cm(?:mi|sy|ex|bsy|mib)|msam|msbm|eufm|rsfs|lmmath|lmsy|lmex|stmary|mtmi|mtsy|mtex|mtextra|mt-?extra|euclid(?:math|symbol|extra)|pazomath|fourier-?math|txsy|txmi|txex|pxsy|pxmi|pxex|rmtmi|katex_(?:main|math|size|ams|cal|script|frak)|mathjax|stixsize|stixnonuni|stixintegrals)|math(?:-|$|italic|regular|pro|ital)|cambriamath/i;
 const SYMBOL =
   /[\u2200-\u22ff\u2a00-\u2aff\u27c0-\u27ef\u2980-\u29ff\u03b1-\u03c9\u0393-\u03a9\u211d\u2115\u2124\u211a\u2102\u2113\u210f\u2202\u2207√]/u;
+/** Formulas have one Greek letter for each variable, and no letter with an accent. */
+const GREEK_WORD = /\p{Script=Greek}{3}|[\u0386-\u038f\u03ac-\u03af\u03cc-\u03ce]/u;
 /** CMEX10 draws brackets at the code points of other signs, one set for each size. */
 const LARGE_BRACKETS: Record<string, string> = { '!': ')', '"': '[', '#': ']', '(': '{', ')': '}' };
 
@@ -30,6 +32,7 @@ export function isLargeOperator(word: Word): boolean {
 /** `sign`: only formulas have it. `part`: a number, an operator, a single letter, which formulas and texts have. `word`: neither. */
 export function mathKind(word: Word): 'sign' | 'part' | 'word' {
   const { text, style } = word;
+  if (GREEK_WORD.test(text) && !isMathFont(style.font)) return 'word';
   if (SYMBOL.test(text) || (isMathFont(style.font) && text.length <= 6)) return 'sign';
   if (functionCommand(text)) return 'part';
   // `+`, `f(x)`, `2a`, `x,`: single letters among figures and signs.
