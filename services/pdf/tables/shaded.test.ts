@@ -353,3 +353,14 @@ test('a head again begins the next table, and what stands between the two is tex
     [BIRDS, other],
   );
 });
+
+test('one painted row under a head without paint says that each row has a band of its own', () => {
+  const cells = [
+    ['Bird', 'Place', 'Food'],
+    ['Gull', 'A harbour wall', 'Old chips'],
+    ['Tern', 'A quiet sandy', 'Small fish and'],
+  ];
+  const words = [...rows(AXES, TOP, cells), ...rows(AXES.slice(1), TOP + 40, [['Beach', 'Some worms']])];
+  const told = cells.with(2, ['Tern', 'A quiet sandy Beach', 'Small fish and Some worms']);
+  assert.deepEqual(found(words, row(TOP + 4)), [told]);
+});

@@ -31,7 +31,7 @@ interface Span {
   y1: number;
 }
 
-/** Stretches between painted edges that hold text, from which on each is taken for one row: a head alone says nothing of the rows under it. */
+/** Stretches between painted edges that hold text, from which on each is taken for one row: a painted head alone says nothing of the rows under it. */
 const MIN_ROW_BANDS = 4;
 
 /** Painted cells that stand side by side and meet. */
@@ -219,7 +219,8 @@ function readShaded(
     rows,
     {
       edges,
-      rowRules: countBands(rows, edges) >= MIN_ROW_BANDS,
+      // Under a head without paint, the painted rows are every second one.
+      rowRules: above.length > 0 || countBands(rows, edges) >= MIN_ROW_BANDS,
     },
     [...behind.flat(), ...rulings.filter((line) => !wide.includes(line))],
     vocabulary,
