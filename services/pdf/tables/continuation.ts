@@ -9,8 +9,10 @@ const SAME_WIDTH = 0.06;
 /** Drafts in reading order, each broken table in the place of its first part. */
 export function mergeTables(drafts: readonly Draft[], vocabulary: Vocabulary): Draft[] {
   const result: Draft[] = [];
+  const bottom = bodyBottom(drafts);
   let open: { table: TableDraft; last: TableDraft } | undefined;
-  for (const draft of drafts) {
+  for (const one of drafts) {
+    const draft = open && one.kind === 'table' ? withEmptyColumns(one, open.table) : one;
     if (draft.kind === 'furniture') {
       result.push(draft);
       continue;
@@ -20,7 +22,7 @@ export function mergeTables(drafts: readonly Draft[], vocabulary: Vocabulary): D
       result.push(draft);
       continue;
     }
-    if (open && carriesOn(open.last, draft)) {
+    if (open && carriesOn(open.last, draft, bottom)) {
       const repeated = headerRepeats(open.table, draft);
       const rows = draft.grid.rows.slice(repeated);
       const last = open.table.grid.rows.at(-1) ?? [];
@@ -37,7 +39,35 @@ export function mergeTables(drafts: readonly Draft[], vocabulary: Vocabulary): D
   return result;
 }
 
-function carriesOn(before: TableDraft, next: TableDraft): boolean {
+/** Where the pages end, running feet aside. */
+function bodyBottom(drafts: readonly Draft[]): number {
+  return Math.max(...drafts.map((draft) => (draft.kind === 'furniture' ? -Infinity : draft.box.y1)));
+}
+
+/** The part of a drawn table with the columns that hold text in the part above it only, or in itself only (continuation.test.ts). */
+function withEmptyColumns(next: TableDraft, before: TableDraft): TableDraft {
+  const [above, own] = [before.grid.drawn, next.grid.drawn];
+  if (!above || above.length !== own?.length || own.some((told, n) => told && !above[n])) return next;
+  const places = above.flatMap((told, n) => (told ? [n] : []));
+  const from = own.flatMap((told, n) => (told ? [places.indexOf(n)] : []));
+  const rows = next.grid.rows.map((row) => {
+    const moved = row.map((cell) => {
+      const column = from[cell.column] ?? 0;
+      return { ...cell, column, colspan: (from[cell.column + cell.colspan - 1] ?? column) - column + 1 };
+    });
+    const taken = new Set(moved.flatMap(({ column, colspan }) => Array.from({ length: colspan }, (_, n) => column + n)));
+    const empty = places.flatMap((_, column) =>
+      taken.has(column) || from.includes(column) ? [] : [{ html: '', text: '', column, colspan: 1, rowspan: 1 }],
+    );
+    return [...moved, ...empty].sort((a, b) => a.column - b.column);
+  });
+  return { ...next, grid: { ...next.grid, rows, columns: before.grid.columns, drawn: above } };
+}
+
+/** Rows that a page has room for where a table carries on over its end: a row is not always broken. */
+const ROOM = 2;
+
+function carriesOn(before: TableDraft, next: TableDraft, bottom: number): boolean {
   if (before.grid.columns !== next.grid.columns) return false;
   const nextPage = next.pageIndex === before.pageIndex + 1;
   // A column is filled before the next begins: the first part begins lower, or is no shorter.
@@ -46,6 +76,9 @@ function carriesOn(before: TableDraft, next: TableDraft): boolean {
     next.box.x0 > before.box.x1 &&
     (next.box.y0 < before.box.y0 - 3 || (next.box.y0 < before.box.y0 + 3 && next.box.y1 < before.box.y1 + 3));
   if (!nextPage && !nextColumn) return false;
+  const pace = (next.box.y1 - next.box.y0) / next.grid.rows.length;
+  // A table that ends long before its page does has no more rows.
+  if (nextPage && bottom - before.box.y1 > pace * ROOM) return false;
   const width = before.box.x1 - before.box.x0;
   if (Math.abs(next.box.x1 - next.box.x0 - width) > width * SAME_WIDTH) return false;
   if (headerRepeats(before, next) > 0) return true;

@@ -65,6 +65,7 @@ export function buildGrid(
     rows: rows.map((row, index) => row.map((cell) => readCell(cell, vocabulary, index < headerRows))),
     columns: usedColumns.filter(Boolean).length,
     headerRows,
+    ...(edges === 'drawn' ? { drawn: usedColumns } : {}),
   };
 }
 

@@ -2,7 +2,7 @@
 // Made by hand, what needs its rules: shaded.test.ts, and ../layout/page.test.ts for whole pages.
 
 import { area, type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
-import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import type { PageContent, Region, Ruling, Word } from '../source/page-model.ts';
 import { isWhite } from '../source/rulings.ts';
 import type { Vocabulary } from '../text/inline.ts';
 import { type ColumnCut, readAligned, rowWords, type TextRow, textRows } from './alignment.ts';
@@ -18,6 +18,8 @@ const MAX_CELLS = 1_500;
 const MAX_COLOURS = 12;
 /** A paragraph painted inside its cell fills this much of its width. */
 const NESTED_WIDTH = 0.8;
+/** A taller area than this, by the height of what is painted on it, is a ground under several cells and no layer of one. */
+const MAX_LAYER = 2;
 /** White space, in type sizes, at which a table without lines is over. */
 const MAX_GAP = 2.2;
 /** White space between the lines of one cell, in type sizes. */
@@ -45,13 +47,12 @@ interface PaintedRow {
 export function findShadedTables(page: PageContent, words: readonly Word[], vocabulary: Vocabulary): FoundTable[] {
   const cells = paintedCells(page);
   if (cells.length > MAX_CELLS) return [];
-  const level = page.rulings.filter((line) => line.horizontal);
   const tables: FoundTable[] = [];
   const taken = new Set<Word>();
   const groups = tableRows(paintedRows(withoutNested(cells)));
   for (const { rows, end } of groups.flatMap((group) => partAtHeads(group, words))) {
     const free = words.filter((word) => !taken.has(word) && word.box.y0 < end);
-    const table = readShaded(rows, free, level, vocabulary);
+    const table = readShaded(rows, free, page.rulings, vocabulary);
     if (!table) continue;
     for (const word of table.words) taken.add(word);
     tables.push(table);
@@ -65,16 +66,25 @@ export function paintedCells(page: PageContent): Box[] {
     ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > MIN_WIDTH && box.y1 - box.y0 >= MIN_HEIGHT,
   );
   const colours = new Set(painted.map((region) => region.color)).size;
-  return colours > MAX_COLOURS ? [] : withoutTwins(painted.map((region) => region.box));
+  return colours > MAX_COLOURS || painted.length > MAX_CELLS * 2 ? [] : visible(painted).map((region) => region.box);
 }
 
-/** Each box once: word processors paint a cell again for each of its layers (shaded.test.ts: cells painted twice). */
-function withoutTwins(boxes: readonly Box[]): Box[] {
-  const seen = new Set<string>();
-  return boxes.filter(({ x0, y0, x1, y1 }) => {
-    const key = [x0, y0, x1, y1].map((at) => Math.round(at / SAME)).join();
-    return !seen.has(key) && seen.add(key);
-  });
+/** Without what is painted inside an area of its own colour, as word processors do with a cell's paragraphs and layers (shaded.test.ts: cells painted twice). */
+function visible(painted: readonly Region[]): Region[] {
+  return painted.filter(
+    ({ box, color }, n) =>
+      !painted.some(
+        (other, m) =>
+          m !== n &&
+          other.color === color &&
+          other.box.x0 < box.x0 + SAME &&
+          other.box.x1 > box.x1 - SAME &&
+          other.box.y0 < box.y0 + SAME &&
+          other.box.y1 > box.y1 - SAME &&
+          other.box.y1 - other.box.y0 < (box.y1 - box.y0) * MAX_LAYER &&
+          (m < n || area(other.box) > area(box) + 1),
+      ),
+  );
 }
 
 /** Edges in their order, those that are nearly the same once. */
@@ -179,8 +189,9 @@ function readShaded(
   const xs = distinct(painted.flatMap((row) => row.xs));
   const x0 = xs[0] ?? 0;
   const x1 = xs.at(-1) ?? 0;
-  const top = Math.min(...painted.map((row) => row.y0));
-  const bottom = Math.max(...painted.map((row) => row.y1));
+  const paint = { x0, x1, y0: Math.min(...painted.map((row) => row.y0)), y1: Math.max(...painted.map((row) => row.y1)) };
+  const frame = frameAround(paint, rulings);
+  const { y0: top, y1: bottom } = frame ?? paint;
   if (isBeside(painted, x0, x1, words)) return undefined;
   const inside = words.filter((word) => word.box.x0 > x0 - 2 && word.box.x1 < x1 + 2);
   const lines = textRows(inside);
@@ -188,23 +199,20 @@ function readShaded(
   const within = lines.filter((row) => middle(row) > top && middle(row) < bottom);
   const cells = painted.flatMap((row) => cellsOf(row, within));
   const behind = within.map((row) => cellsBehind(row, cells));
-  const over = within.filter((row, n) => {
+  const crossed = within.filter((row, n) => {
     const inside = (x: number) => behind[n]?.some((cell) => x > cell.start + SAME && x < cell.end - SAME);
     return runsOver(
       row,
       xs.filter((x) => !inside(x)),
     );
   }).length;
-  if (within.length === 0 || over > within.length * 0.15 || isCoarse(within, xs)) return undefined;
-  const wide = rulings.filter((line) => overlap(line.start, line.end, x0, x1) > (x1 - x0) * 0.9);
-  const above = reachOut(lines.filter((row) => middle(row) <= top).reverse(), xs, wide, top, -1);
-  const below = reachOut(
-    lines.filter((row) => middle(row) >= bottom),
-    xs,
-    wide,
-    bottom,
-    1,
-  );
+  if (within.length === 0 || crossed > within.length * 0.15 || isCoarse(within, xs)) return undefined;
+  const level = rulings.filter((line) => line.horizontal);
+  const wide = level.filter((line) => overlap(line.start, line.end, x0, x1) > (x1 - x0) * 0.9);
+  const over = lines.filter((row) => middle(row) <= top).reverse();
+  const under = lines.filter((row) => middle(row) >= bottom);
+  const above = frame ? [] : reachOut(over, xs, wide, top, -1);
+  const below = frame ? [] : reachOut(under, xs, wide, bottom, 1);
   const rows = [...above.reverse(), ...within, ...below];
   const box = boundingBox(rows.map((row) => row.box));
   const edges = distinct([...painted.flatMap((row) => [row.y0, row.y1]), ...wide.map((line) => line.at)]).filter(
@@ -222,7 +230,7 @@ function readShaded(
       // Under a head without paint, the painted rows are every second one.
       rowRules: above.length > 0 || countBands(rows, edges) >= MIN_ROW_BANDS,
     },
-    [...behind.flat(), ...rulings.filter((line) => !wide.includes(line))],
+    [...behind.flat(), ...level.filter((line) => !wide.includes(line))],
     vocabulary,
     cut,
   )?.grid;
@@ -245,6 +253,22 @@ function readShaded(
 
 function countBands(rows: readonly TextRow[], edges: readonly number[]): number {
   return new Set(rows.map(({ box }) => edges.filter((y) => y < (box.y0 + box.y1) / 2).length)).size;
+}
+
+/** The heights between which lines at both sides of the painted rows close the table in (shaded.test.ts: a frame). */
+function frameAround(paint: Box, rulings: readonly Ruling[]): { y0: number; y1: number } | undefined {
+  const sides = [paint.x0, paint.x1].map((x) =>
+    rulings.find(
+      (line) =>
+        !line.horizontal &&
+        Math.abs(line.at - x) < SAME * 2 &&
+        line.start < paint.y0 + SAME * 2 &&
+        line.end > paint.y1 - SAME * 2,
+    ),
+  );
+  const [left, right] = sides;
+  if (!left || !right) return undefined;
+  return { y0: Math.max(left.start, right.start), y1: Math.min(left.end, right.end) };
 }
 
 /** Whether the painted rows are the coloured part of a wider table: text stands close beside most of them. */

@@ -77,6 +77,8 @@ export interface TableGrid {
   rows: TableCell[][];
   columns: number;
   headerRows: number;
+  /** Of each column that lines draw, whether it holds text; those without are left out of the rows. */
+  drawn?: boolean[];
 }
 
 export interface TableCell {
