@@ -193,3 +193,29 @@ test('a hyphen that belongs to its word stays where a break went through it, in 
   const joined = table?.kind === 'table' ? table.grid.rows[1]?.[1] : undefined;
   assert.deepEqual([joined?.text, joined?.html], ['painted in 1914-style of 2', 'painted in 1914-style of 2']);
 });
+
+test('a part of a drawn table whose columns are partly empty goes on the table', () => {
+  const wide: TableDraft = part([HEAD, ['Gull', '41', '57']], { source: 'ruled' });
+  wide.grid.drawn = [true, true, true];
+  const narrow: TableDraft = part([['Coot', '4']], { page: 1, source: 'ruled' });
+  narrow.grid.drawn = [true, false, true];
+  assert.deepEqual(merged(wide, narrow), [[HEAD, ['Gull', '41', '57'], ['Coot', '', '4']]]);
+  narrow.grid.drawn = [true, true];
+  assert.equal(count(wide, narrow), 2, 'other columns');
+});
+
+test('a table that ends long before its page does is whole; a figure in the head of each page ends none', () => {
+  const above = part(UPPER);
+  const next = part([HEAD, ...LOWER], { page: 1 });
+  const lower = part(UPPER, { page: 2, box: { y1: 1000 } });
+  assert.equal(count(above, next), 1);
+  assert.equal(count(above, next, lower), 3, 'pages that end lower');
+  const mark = (pageIndex: number): Draft => ({
+    kind: 'figure',
+    pageIndex,
+    box: { ...PLACE, y0: 20, y1: 50 },
+    ocr: null,
+  });
+  assert.equal(count(mark(0), above, mark(1), next), 1);
+  assert.equal(count(above, mark(1), next), 2, 'a figure of one page');
+});

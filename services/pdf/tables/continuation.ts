@@ -10,10 +10,11 @@ const SAME_WIDTH = 0.06;
 export function mergeTables(drafts: readonly Draft[], vocabulary: Vocabulary): Draft[] {
   const result: Draft[] = [];
   const bottom = bodyBottom(drafts);
+  const running = runningFigures(drafts);
   let open: { table: TableDraft; last: TableDraft } | undefined;
   for (const one of drafts) {
     const draft = open && one.kind === 'table' ? withEmptyColumns(one, open.table) : one;
-    if (draft.kind === 'furniture') {
+    if (draft.kind === 'furniture' || running.has(draft)) {
       result.push(draft);
       continue;
     }
@@ -39,6 +40,13 @@ export function mergeTables(drafts: readonly Draft[], vocabulary: Vocabulary): D
   return result;
 }
 
+/** Figures that stand at one place on several pages, as a mark in the page's head does: they end no table. */
+function runningFigures(drafts: readonly Draft[]): Set<Draft> {
+  const figures = drafts.filter((draft) => draft.kind === 'figure');
+  const places = Map.groupBy(figures, ({ box }) => [box.x0, box.y0, box.x1, box.y1].map(Math.round).join());
+  return new Set([...places.values()].filter((same) => same.length > 1).flat());
+}
+
 /** Where the pages end, running feet aside. */
 function bodyBottom(drafts: readonly Draft[]): number {
   return Math.max(...drafts.map((draft) => (draft.kind === 'furniture' ? -Infinity : draft.box.y1)));
@@ -55,7 +63,9 @@ function withEmptyColumns(next: TableDraft, before: TableDraft): TableDraft {
       const column = from[cell.column] ?? 0;
       return { ...cell, column, colspan: (from[cell.column + cell.colspan - 1] ?? column) - column + 1 };
     });
-    const taken = new Set(moved.flatMap(({ column, colspan }) => Array.from({ length: colspan }, (_, n) => column + n)));
+    const taken = new Set(
+      moved.flatMap(({ column, colspan }) => Array.from({ length: colspan }, (_, n) => column + n)),
+    );
     const empty = places.flatMap((_, column) =>
       taken.has(column) || from.includes(column) ? [] : [{ html: '', text: '', column, colspan: 1, rowspan: 1 }],
     );

@@ -364,3 +364,25 @@ test('one painted row under a head without paint says that each row has a band o
   const told = cells.with(2, ['Tern', 'A quiet sandy Beach', 'Small fish and Some worms']);
   assert.deepEqual(found(words, row(TOP + 4)), [told]);
 });
+
+test('a frame closes the table, and lists of unlike length in it are one row', () => {
+  const upright = (at: number): Ruling => ({ ...rule(at, TOP - 10, TOP + 130), horizontal: false });
+  const lists = ['Gull', 'Tern', 'Heron', 'Crane', 'Snipe', 'Coot', 'Rail'];
+  const words = [
+    ...rows(AXES, TOP, [['Ringed', 'Seen', 'Heard']]),
+    ...rows(
+      AXES,
+      TOP + 18,
+      lists.map((bird, n) => [n === 0 ? 'Owl' : '', n === 0 ? 'Kite' : '', bird]),
+      12,
+    ),
+    ...rows(AXES, TOP + 140, [['Page', 'of', 'birds']]),
+  ];
+  const frame = [upright(100), upright(400), rule(TOP - 10, 100, 400), rule(TOP + 130, 100, 400)];
+  assert.deepEqual(found(words, HEAD, frame), [
+    [
+      ['Ringed', 'Seen', 'Heard'],
+      ['Owl', 'Kite', lists.join(' ')],
+    ],
+  ]);
+});

@@ -22,6 +22,8 @@ const NESTED_WIDTH = 0.8;
 const MAX_LAYER = 2;
 /** White space, in type sizes, at which a table without lines is over. */
 const MAX_GAP = 2.2;
+/** Of the lines of a frame's only row, those that stand alone: rows of a table are not that empty. */
+const LIST_SHARE = 0.6;
 /** White space between the lines of one cell, in type sizes. */
 const LINE_GAP = 0.6;
 
@@ -189,7 +191,12 @@ function readShaded(
   const xs = distinct(painted.flatMap((row) => row.xs));
   const x0 = xs[0] ?? 0;
   const x1 = xs.at(-1) ?? 0;
-  const paint = { x0, x1, y0: Math.min(...painted.map((row) => row.y0)), y1: Math.max(...painted.map((row) => row.y1)) };
+  const paint = {
+    x0,
+    x1,
+    y0: Math.min(...painted.map((row) => row.y0)),
+    y1: Math.max(...painted.map((row) => row.y1)),
+  };
   const frame = frameAround(paint, rulings);
   const { y0: top, y1: bottom } = frame ?? paint;
   if (isBeside(painted, x0, x1, words)) return undefined;
@@ -218,6 +225,7 @@ function readShaded(
   const edges = distinct([...painted.flatMap((row) => [row.y0, row.y1]), ...wide.map((line) => line.at)]).filter(
     (y) => y > box.y0 && y < box.y1,
   );
+  const lists = frame !== undefined && isLists(within.filter((row) => middle(row) > paint.y1));
   const separators = xs.slice(1, -1);
   const cut: ColumnCut = {
     separators,
@@ -228,7 +236,7 @@ function readShaded(
     {
       edges,
       // Under a head without paint, the painted rows are every second one.
-      rowRules: above.length > 0 || countBands(rows, edges) >= MIN_ROW_BANDS,
+      rowRules: above.length > 0 || lists || countBands(rows, edges) >= MIN_ROW_BANDS,
     },
     [...behind.flat(), ...level.filter((line) => !wide.includes(line))],
     vocabulary,
@@ -269,6 +277,13 @@ function frameAround(paint: Box, rulings: readonly Ruling[]): { y0: number; y1: 
   const [left, right] = sides;
   if (!left || !right) return undefined;
   return { y0: Math.max(left.start, right.start), y1: Math.min(left.end, right.end) };
+}
+
+/** Whether lines are of cells that hold lists of unlike length, one beside the other: only the first of them have text side by side. */
+function isLists(lines: readonly TextRow[]): boolean {
+  const first = lines.findIndex((line) => line.segments.length < 2);
+  const single = lines.filter((line) => line.segments.length < 2).length;
+  return single > lines.length * LIST_SHARE && first + single === lines.length;
 }
 
 /** Whether the painted rows are the coloured part of a wider table: text stands close beside most of them. */
