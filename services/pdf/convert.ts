@@ -17,6 +17,7 @@ import { openPageSource } from './source/open-page-source.ts';
 import type { Bookmark } from './source/page-model.ts';
 import { EngineCrashError, type PageSource } from './source/page-source.ts';
 import { openWithPdfjs } from './source/pdfjs-source.ts';
+import { TagTrust } from './source/tag-trust.ts';
 import { HeadMemory } from './tables/head-memory.ts';
 import type { Draft } from './text/blocks.ts';
 import { learnWords, type Vocabulary } from './text/inline.ts';
@@ -63,6 +64,7 @@ async function convertSource(
   const vocabulary: Vocabulary = new Set();
   const repeated: FurnitureMemory = new Map();
   const heads = new HeadMemory();
+  const tags = new TagTrust();
   const frames = new Map<number, PageFrame>();
   const pages: PagedPage[] = [];
   const drafts: Draft[] = [];
@@ -79,6 +81,7 @@ async function convertSource(
         blocks: [],
       });
     }
+    tags.mark(batch.map((page) => page.content));
     const found = layoutBatch(batch, vocabulary, repeated, heads, bookmarks);
     drafts.push(...((await pictures?.add(batch, found, context.signal)) ?? found));
   }

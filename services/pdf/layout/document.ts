@@ -19,6 +19,7 @@ const LAYOUT_CONFIDENCE = {
   heading: 0.85,
   item: 0.9,
   furniture: 0.9,
+  tagged: 0.95,
   ruled: 0.95,
   aligned: 0.75,
   figure: 0.9,
@@ -125,7 +126,7 @@ export function assembleBlocks(
         draft,
         {
           type: 'table',
-          label: draft.source === 'ruled' ? 'ruled_table' : 'aligned_table',
+          label: `${draft.source}_table`,
           html: tableHtml(draft.grid),
         },
         LAYOUT_CONFIDENCE[draft.source],

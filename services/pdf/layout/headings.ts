@@ -3,6 +3,7 @@
 import type { Bookmark } from '../source/page-model.ts';
 import type { Draft, TextDraft } from '../text/blocks.ts';
 import { isCaption, isNumberedCaption, numberingDepth } from '../text/markers.ts';
+import { correctByTags, levelsAgree } from './tagged-headings.ts';
 
 const MAX_LINES = 4;
 const MAX_LENGTH = 220;
@@ -70,7 +71,7 @@ export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookm
     if (isHeading(draft, body, outline, shown, drafts[index + 1], running) || isCentredCapitals(draft, drafts, index))
       found.push(draft);
   });
-  const kept = dropRuns(found, drafts, body, outline);
+  const kept = correctByTags(dropRuns(found, drafts, body, outline), drafts, ({ style }) => styleRank(style));
   return setLevels(kept, outline, body, followsText(kept[0], drafts));
 }
 
@@ -273,9 +274,17 @@ function setLevels(
         Number(a.italic) - Number(b.italic),
     )
     .map(([key]) => key);
+  const tagged = levelsAgree(found);
   for (const draft of found) {
-    if (draft === title) {
+    if (draft === title && !(tagged && typeof draft.tag === 'object')) {
       marks.set(draft, { level: 1, title: true });
+      continue;
+    }
+    if (tagged && typeof draft.tag === 'object') {
+      // An untagged title stands above the tagged headings.
+      const { level } = draft.tag;
+      const below = title && typeof title.tag !== 'object' ? 1 : 0;
+      marks.set(draft, { level: Math.min(6, level + below), title: draft === title && level === 1 });
       continue;
     }
     const bookmarked = outline.get(normalise(draft.text));

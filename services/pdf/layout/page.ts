@@ -8,6 +8,7 @@ import { findAlignedTables } from '../tables/aligned.ts';
 import type { FoundTable } from '../tables/grid.ts';
 import type { HeadMemory } from '../tables/head-memory.ts';
 import { findRuledTables } from '../tables/ruled.ts';
+import { findTaggedTables, isTaggedAsText } from '../tables/tagged.ts';
 import { splitTables } from '../tables/whitespace.ts';
 import type { Draft, FigureDraft, FurnitureDraft, TableDraft } from '../text/blocks.ts';
 import type { Vocabulary } from '../text/inline.ts';
@@ -50,13 +51,10 @@ export function layoutPage(
   const { page, toDisplayed } = upright;
   const apart = new Set(furniture.flatMap((one) => one.chunks));
   const body = chunks.filter((chunk) => !apart.has(chunk));
-  const ruled = findRuledTables(page, body, upright.sideways, vocabulary);
-  let rest = without(body, ruled);
-  // A chart's axis and the lines of its grid are rules too (page.test.ts, a curve).
-  const aligned = findAlignedTables(page, rest, vocabulary, heads).filter((table) => !holdsCurve(page, table.box));
-  rest = without(rest, aligned);
+  const tables = findTables(upright, body, vocabulary, heads);
+  const rest = without(body, tables);
   const items: Item[] = [
-    ...[...ruled, ...aligned].map((table) => tableItem(table, page.index, toDisplayed)),
+    ...tables.map((table) => tableItem(table, page.index, toDisplayed)),
     ...figureItems(page, toDisplayed),
     ...(page.figures ?? []).map(
       (figure): Item => ({
@@ -83,7 +81,7 @@ export function layoutPage(
   ];
   const columns = page.words.some((word) => word.place) ? followOcr(items, (item) => item.place) : cutColumns(items);
   const drafts = columns.flatMap((column) => draftColumn(column, upright, vocabulary, bodySize));
-  const inTables = new Set([...ruled, ...aligned].flatMap((table) => table.sideways));
+  const inTables = new Set(tables.flatMap((table) => table.sideways));
   const loose = upright.sideways.filter((word) => !inTables.has(word));
   const frame = boundingBox(items.map((item) => item.box));
   const aside = draftSideways(page, loose, toDisplayed, vocabulary).map((one) => asStamp(one, body, frame, upright));
@@ -94,6 +92,76 @@ export function layoutPage(
     ...aside,
     ...edges.filter((one) => one.box.y1 > page.height / 2),
   ];
+}
+
+/** The tables of a page that need no columns of text to be known: tagged ones, then those that are drawn. */
+function findTables(
+  { page, sideways }: UprightPage,
+  body: readonly Chunk[],
+  vocabulary: Vocabulary,
+  heads: HeadMemory,
+): FoundTable[] {
+  const tagged = findTaggedTables(body, sideways, vocabulary);
+  const find = (chunks: readonly Chunk[]) => {
+    const ruled = findRuledTables(page, chunks, sideways, vocabulary);
+    const aligned = findAlignedTables(page, without(chunks, ruled), vocabulary, heads);
+    // A chart's axis and the lines of its grid are rules too (page.test.ts, a curve).
+    return [...ruled, ...aligned.filter((table) => !holdsCurve(page, table.box))];
+  };
+  const free = without(body, tagged);
+  const found = find(free);
+  const drawn = found.some(holdsHeading) ? find(free.filter((chunk) => !isTaggedHeading(chunk.words))) : found;
+  return [...tagged, ...drawn.filter((table) => !isTaggedAsText(table))];
+}
+
+/** A heading that the tags name stands in no table. */
+function holdsHeading({ words }: FoundTable): boolean {
+  return words.some((word) => typeof word.tag === 'object');
+}
+
+function isTaggedHeading(words: readonly Word[]): boolean {
+  return words.every((word) => typeof word.tag === 'object');
+}
+
+type ColumnPart = ReturnType<typeof splitTables>[number];
+
+/** The tables of a column and the text between them. */
+function splitColumn(chunks: readonly Chunk[], page: PageContent, vocabulary: Vocabulary): ColumnPart[] {
+  const parts = splitTables(chunks, page, vocabulary);
+  const tables = parts.flatMap(({ table }) => table ?? []);
+  if (tables.some(holdsHeading)) return joinTexts(splitAtHeadings(chunks, page, vocabulary));
+  if (!tables.some(isTaggedAsText)) return parts;
+  return joinTexts(parts.map((part) => (part.table && isTaggedAsText(part.table) ? asText(part.table, chunks) : part)));
+}
+
+function asText(table: FoundTable, chunks: readonly Chunk[]): ColumnPart {
+  const words = new Set(table.words);
+  return { chunks: chunks.filter((chunk) => chunk.words.some((word) => words.has(word))) };
+}
+
+function splitAtHeadings(chunks: readonly Chunk[], page: PageContent, vocabulary: Vocabulary): ColumnPart[] {
+  const parts: ColumnPart[] = [];
+  let run: Chunk[] = [];
+  for (const chunk of chunks) {
+    if (!isTaggedHeading(chunk.words)) {
+      run.push(chunk);
+      continue;
+    }
+    parts.push(...splitTables(run, page, vocabulary), { chunks: [chunk] });
+    run = [];
+  }
+  return [...parts, ...splitTables(run, page, vocabulary)];
+}
+
+/** Texts that follow each other are one: its lines are measured together. */
+function joinTexts(parts: readonly ColumnPart[]): ColumnPart[] {
+  const joined: ColumnPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last?.chunks && part.chunks) joined[joined.length - 1] = { chunks: [...last.chunks, ...part.chunks] };
+    else joined.push(part);
+  }
+  return joined;
 }
 
 /** The chunks that no table took; a chunk that a table took in part keeps its other words. */
@@ -204,7 +272,7 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
   const drafts: Draft[] = [];
   let chunks: Chunk[] = [];
   const flush = () => {
-    for (const part of splitTables(chunks, upright.page, vocabulary)) {
+    for (const part of splitColumn(chunks, upright.page, vocabulary)) {
       if (part.table) {
         const { draft } = tableItem(part.table, upright.page.index, upright.toDisplayed);
         if (draft) drafts.push(draft);

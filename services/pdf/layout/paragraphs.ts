@@ -142,6 +142,8 @@ function groupLinesIntoParagraphs(lines: readonly Line[]): Line[][] {
 }
 
 function breakBetween(group: readonly Line[], above: Line, line: Line, column: ColumnMeasure): Break {
+  const tagged = breakByTags(above, line);
+  if (tagged) return tagged;
   if (above.formula || line.formula) return 'paragraph';
   const size = Math.max(above.size, line.size);
   const gap = line.baseline - above.baseline;
@@ -209,6 +211,33 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   return 'none';
 }
 
+/** Lines of one tagged heading belong together, as far apart as lines of one text may be; no other line belongs to them. */
+function breakByTags(above: Line, line: Line): Break | undefined {
+  const [upper, lower] = [tagOf([above.words]), tagOf([line.words])];
+  if (typeof upper !== 'object' && typeof lower !== 'object') return undefined;
+  if (upper === undefined || lower === undefined) return undefined;
+  if (upper !== lower) return 'paragraph';
+  return line.baseline - above.baseline < Math.max(above.size, line.size) * TITLE_LEADING ? 'none' : 'paragraph';
+}
+
+/** Distance of the baselines of a heading, in type sizes, at most. */
+const TITLE_LEADING = 2.4;
+/** Share of the letters of a text that must have the tag of the text: a mark or a number may be left out. */
+const TAGGED_SHARE = 0.9;
+
+/** The tag that nearly all letters of some lines have. */
+function tagOf(lines: readonly (readonly Word[])[]): Word['tag'] {
+  const counts = new Map<Word['tag'], number>();
+  let all = 0;
+  for (const line of lines)
+    for (const { tag, text } of line) {
+      all += text.length;
+      counts.set(tag, (counts.get(tag) ?? 0) + text.length);
+    }
+  for (const [tag, count] of counts) if (count >= all * TAGGED_SHARE) return tag;
+  return undefined;
+}
+
 function opensInBold(line: Line): boolean {
   return line.words[0]?.style.bold === true;
 }
@@ -273,7 +302,8 @@ function draftGroup(
   if (first.formula) return { kind: 'formula', ...base, text: first.formula.text, latex: first.formula.latex };
   if (group.every((line) => line.monospace) && group.length > 1)
     return { kind: 'code', ...base, text: codeText(group) };
-  if (first.marker && !namesNextItem(group, first.marker, below)) {
+  const tag = tagOf(words);
+  if (first.marker && typeof tag !== 'object' && !namesNextItem(group, first.marker, below)) {
     const rest = [first.words.slice(1), ...words.slice(1)];
     const html = inlineHtml(rest, context.vocabulary);
     return {
@@ -293,6 +323,7 @@ function draftGroup(
   return {
     kind: 'text',
     ...base,
+    ...(tag && { tag }),
     text,
     html,
     plainHtml: html.replace(/<\/?(?:em|strong)>/g, ''),

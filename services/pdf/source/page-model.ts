@@ -1,5 +1,6 @@
 // The one page model: what the text layer and OCR both become, and all that layout knows of a page.
 import type { Box, QuarterTurn } from './geometry.ts';
+import type { StructureElement } from './structure.ts';
 
 export interface TextStyle {
   /** PostScript name without the subset prefix; '' where it is not known. */
@@ -11,6 +12,12 @@ export interface TextStyle {
   monospace: boolean;
   /** 0xRRGGBB. */
   color: number;
+}
+
+/** A heading that the tags of the file name. */
+export interface HeadingTag {
+  /** 1 to 6. */
+  level: number;
 }
 
 /** A run of glyphs without white space, in one style and on one baseline. */
@@ -32,6 +39,12 @@ export interface Word {
   /** Layout sees its page in a mirror, since most of it reads from right to left. */
   mirrored?: boolean;
   superscript?: boolean;
+  /** The innermost element of the structure tree in which a tagged file has it. The file may be wrong: see `tag`. */
+  element?: StructureElement;
+  /** What it is by the tags of the file, where these were checked: of a heading (one object for all its words), or plain text, an item, a cell. */
+  tag?: HeadingTag | 'text';
+  /** A tagged file says that it is no part of the text, but of the page (ISO 32000-1, 14.8.2.2): a running head, a page number. */
+  artifact?: boolean;
   /** A formula inside a line, folded into this word by layout: its LaTeX, and the sentence's own sign after it. */
   latex?: { body: string; tail: string };
   /** OCR's own, 0 to 1. */

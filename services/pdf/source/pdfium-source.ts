@@ -11,7 +11,7 @@ import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, read
 import { readObjects } from './pdfium-objects.ts';
 import { readPicture } from './pdfium-pictures.ts';
 import { liftScan, mayMask, readGreys } from './pdfium-scan.ts';
-import { ActualTexts, mayTell, type PageTags, readTags } from './pdfium-tags.ts';
+import { ActualTexts, mayTell, type PageTags, readTags, TaggedObjects } from './pdfium-tags.ts';
 import { readText } from './pdfium-text.ts';
 
 /** FPDF_GetLastError (fpdfview.h). */
@@ -55,6 +55,8 @@ class PdfiumSource implements PageSource {
   readonly #scratch: number;
   readonly #form: FormFields | undefined;
   readonly #tagged: boolean;
+  /** Its tags may have texts. */
+  readonly #told: boolean;
   /** Pages whose annotations are painted, with what went with them. */
   readonly #painted = new Map<number, { links: PageLink[]; shown: Shown[] }>();
   /** Pictures may have masks; unknown until a page is drawn. */
@@ -72,7 +74,8 @@ class PdfiumSource implements PageSource {
     this.#scratch = pdfium.malloc(128);
     this.pageCount = Math.max(0, pdfium.FPDF_GetPageCount(document));
     this.info = this.#readInfo();
-    this.#tagged = pdfium.FPDFCatalog_IsTagged(document) !== 0 && mayTell(bytes);
+    this.#tagged = pdfium.FPDFCatalog_IsTagged(document) !== 0;
+    this.#told = this.#tagged && mayTell(bytes);
     this.#form = pdfium.FPDF_GetFormType(document) > 0 ? new FormFields(pdfium, document) : undefined;
   }
 
@@ -181,13 +184,16 @@ class PdfiumSource implements PageSource {
     const sideways = rotation === 90 || rotation === 270;
     const width = sideways ? crop.y1 - crop.y0 : crop.x1 - crop.x0;
     const height = sideways ? crop.x1 - crop.x0 : crop.y1 - crop.y0;
-    const tags: PageTags | undefined = this.#tagged ? readTags(this.#pdfium, page) : undefined;
+    const tags: PageTags | undefined = this.#tagged
+      ? readTags(this.#pdfium, page, this.#told, this.#scratch)
+      : undefined;
+    const objectTags = tags?.elements && new TaggedObjects(this.#pdfium, page, tags.elements, this.#scratch + 64);
     const actualTexts = new ActualTexts(this.#pdfium, tags?.actualTexts, this.#scratch + 64);
     const textPage = this.#pdfium.FPDFText_LoadPage(page);
     const text =
       textPage === 0
         ? { words: [], glyphs: 0, unmappedGlyphs: 0, cutText: false }
-        : readText(this.#pdfium, textPage, display, width, height, this.#scratch, actualTexts);
+        : readText(this.#pdfium, textPage, display, width, height, this.#scratch, actualTexts, objectTags);
     if (textPage !== 0) this.#pdfium.FPDFText_ClosePage(textPage);
     const objects = readObjects(this.#pdfium, page, display, width, height, this.#scratch, tags?.descriptions);
     // What lies wholly off the visible page is not seen by a reader.

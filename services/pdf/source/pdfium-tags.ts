@@ -1,6 +1,7 @@
-// Reads out of a tagged page what the file says in words of what has none, or wrong ones: descriptions of pictures, and the text that glyphs stand for (ISO 32000-1, 14.9).
+// Reads the structure tree of a tagged page: what each piece of the page is, descriptions of pictures, and the text that glyphs stand for (ISO 32000-1, 14.7 to 14.9).
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { copyIn, decodeUtf16, type Pdfium, readSized } from './pdfium-module.ts';
+import type { StructureElement } from './structure.ts';
 
 /** One text of the file; the same object for all marked content that it is said of. */
 export interface Told {
@@ -11,48 +12,73 @@ export interface Told {
 export interface PageTags {
   descriptions: ReadonlyMap<number, Told> | undefined;
   actualTexts: ReadonlyMap<number, Told> | undefined;
+  elements: ReadonlyMap<number, StructureElement> | undefined;
 }
 
-const NO_TAGS: PageTags = { descriptions: undefined, actualTexts: undefined };
+const NO_TAGS: PageTags = { descriptions: undefined, actualTexts: undefined, elements: undefined };
 
-/** Whether a file may say anything that is looked for in its tags: most name neither key, in plain sight, and need no walk over their trees. */
+/** Whether the tags of a file may have texts: most files name neither key, and need no search for them in each element. */
 export function mayTell(bytes: Uint8Array): boolean {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return ['/Alt', '/ActualText', '/ObjStm'].some((key) => file.includes(key, 0, 'latin1'));
 }
 
-/** /Alt of figures and /ActualText in a page's structure tree; order and nesting of the tree are not asked (fixtures/pdf/tagged-described.pdf). */
-export function readTags(pdfium: Pdfium, page: number): PageTags {
+/** An element whose children are not read yet. */
+interface OpenElement {
+  handle: number;
+  element: StructureElement;
+  description: Told | undefined;
+  actual: Told | undefined;
+}
+
+/**
+ * Reads the structure tree of a page: elements, and the /Alt of figures and /ActualText (fixtures/pdf/tagged-described.pdf).
+ * @param texts whether the file may have /Alt or /ActualText
+ * @param scratch NAME_BYTES bytes of module memory
+ */
+export function readTags(pdfium: Pdfium, page: number, texts: boolean, scratch: number): PageTags {
   const tree = pdfium.FPDF_StructTree_GetForPage(page);
   if (tree === 0) return NO_TAGS;
   const descriptions = new Map<number, Told>();
   const actualTexts = new Map<number, Told>();
-  const open: { element: number; description: Told | undefined; actual: Told | undefined }[] = [];
+  const elements = new Map<number, StructureElement>();
+  const open: OpenElement[] = [];
+  let seen = 0;
+  const enter = (handle: number, parent?: OpenElement): StructureElement => {
+    const element = readElement(pdfium, handle, parent?.element, scratch);
+    const alt =
+      texts && element.type === 'Figure'
+        ? textOf((buffer, size) => pdfium.FPDF_StructElement_GetAltText(handle, buffer, size), pdfium)
+        : undefined;
+    const actual = texts
+      ? textOf((buffer, size) => pdfium.FPDF_StructElement_GetActualText(handle, buffer, size), pdfium)
+      : undefined;
+    open.push({ handle, element, description: alt ?? parent?.description, actual: actual ?? parent?.actual });
+    seen++;
+    return element;
+  };
   try {
-    for (let n = pdfium.FPDF_StructTree_CountChildren(tree) - 1; n >= 0; n--)
-      open.push({
-        element: pdfium.FPDF_StructTree_GetChildAtIndex(tree, n),
-        description: undefined,
-        actual: undefined,
-      });
-    let seen = 0;
-    for (let one = open.pop(); one && seen < DOCUMENT_LIMITS.pdfPageTags; one = open.pop()) {
-      const { element } = one;
-      if (element === 0) continue;
-      seen++;
-      const alt = textOf((buffer, size) => pdfium.FPDF_StructElement_GetAltText(element, buffer, size), pdfium);
-      const actual =
-        textOf((buffer, size) => pdfium.FPDF_StructElement_GetActualText(element, buffer, size), pdfium) ?? one.actual;
-      const description = alt && isFigure(pdfium, element) ? alt : one.description;
-      const count = Math.min(pdfium.FPDF_StructElement_CountChildren(element), DOCUMENT_LIMITS.pdfPageTags);
-      for (let n = 0; n < count && open.length < DOCUMENT_LIMITS.pdfPageTags; n++) {
-        const child = pdfium.FPDF_StructElement_GetChildAtIndex(element, n);
-        if (child !== 0) open.push({ element: child, description, actual });
-        else if (description || actual) {
-          const id = pdfium.FPDF_StructElement_GetChildMarkedContentID(element, n);
-          if (id >= 0 && description) descriptions.set(id, description);
-          if (id >= 0 && actual) actualTexts.set(id, actual);
+    for (let n = 0; n < pdfium.FPDF_StructTree_CountChildren(tree) && seen < DOCUMENT_LIMITS.pdfPageTags; n++) {
+      const handle = pdfium.FPDF_StructTree_GetChildAtIndex(tree, n);
+      if (handle !== 0) enter(handle);
+    }
+    for (let one = open.pop(); one; one = open.pop()) {
+      const { handle, element, description, actual } = one;
+      const count = Math.min(pdfium.FPDF_StructElement_CountChildren(handle), DOCUMENT_LIMITS.pdfPageTags);
+      for (let n = 0; n < count && seen < DOCUMENT_LIMITS.pdfPageTags; n++) {
+        const child = pdfium.FPDF_StructElement_GetChildAtIndex(handle, n);
+        if (child !== 0) {
+          element.children.push(enter(child, one));
+          continue;
         }
+        const id = pdfium.FPDF_StructElement_GetChildMarkedContentID(handle, n);
+        if (id < 0) {
+          element.children.push(undefined);
+          continue;
+        }
+        elements.set(id, element);
+        if (description) descriptions.set(id, description);
+        if (actual) actualTexts.set(id, actual);
       }
     }
   } finally {
@@ -61,12 +87,59 @@ export function readTags(pdfium: Pdfium, page: number): PageTags {
   return {
     descriptions: descriptions.size > 0 ? descriptions : undefined,
     actualTexts: actualTexts.size > 0 ? actualTexts : undefined,
+    elements,
   };
 }
 
-function isFigure(pdfium: Pdfium, element: number): boolean {
-  const type = readSized(pdfium, (buffer, size) => pdfium.FPDF_StructElement_GetType(element, buffer, size));
-  return decodeUtf16(type) === 'Figure';
+/** Attribute objects of an element that are looked at: one for each owner, and few owners exist. */
+const MAX_ATTRIBUTES = 16;
+
+function readElement(
+  pdfium: Pdfium,
+  handle: number,
+  parent: StructureElement | undefined,
+  scratch: number,
+): StructureElement {
+  const type = typeName(pdfium, handle, scratch);
+  const isCell = type === 'TD' || type === 'TH';
+  return {
+    type,
+    parent,
+    children: [],
+    rowspan: isCell ? readSpan(pdfium, handle, 'RowSpan', scratch) : 1,
+    colspan: isCell ? readSpan(pdfium, handle, 'ColSpan', scratch) : 1,
+  };
+}
+
+/** Room for the longest name of a standard structure type in UTF-16; others are mapped to them. */
+const NAME_BYTES = 64;
+
+/** @param scratch NAME_BYTES bytes of module memory */
+function typeName(pdfium: Pdfium, handle: number, scratch: number): string {
+  const size = pdfium.FPDF_StructElement_GetType(handle, scratch, NAME_BYTES);
+  if (size <= 0 || size > NAME_BYTES) return '';
+  return decodeUtf16(pdfium.heap.u8.slice(scratch, scratch + size));
+}
+
+/** Greatest span of a cell: as in HTML. */
+const MAX_SPAN = 1_000;
+
+function readSpan(pdfium: Pdfium, handle: number, name: 'RowSpan' | 'ColSpan', scratch: number): number {
+  const count = Math.min(pdfium.FPDF_StructElement_GetAttributeCount(handle), MAX_ATTRIBUTES);
+  if (count <= 0) return 1;
+  const key = copyIn(pdfium, new TextEncoder().encode(`${name}\u0000`));
+  try {
+    for (let n = 0; n < count; n++) {
+      const attributes = pdfium.FPDF_StructElement_GetAttributeAtIndex(handle, n);
+      const value = attributes === 0 ? 0 : pdfium.FPDF_StructElement_Attr_GetValue(attributes, key);
+      if (value === 0 || !pdfium.FPDF_StructElement_Attr_GetNumberValue(value, scratch)) continue;
+      const span = pdfium.heap.f32[scratch >> 2] ?? 1;
+      if (span >= 1 && span <= MAX_SPAN) return Math.round(span);
+    }
+    return 1;
+  } finally {
+    pdfium.free(key);
+  }
 }
 
 function textOf(fill: (buffer: number, size: number) => number, pdfium: Pdfium): Told | undefined {
@@ -133,3 +206,59 @@ export class ActualTexts {
     }
   }
 }
+
+/** What the tags say of the text objects of a page. */
+export class TaggedObjects {
+  readonly #pdfium: Pdfium;
+  readonly #elements: NonNullable<PageTags['elements']>;
+  readonly #scratch: number;
+  /** Objects of form XObjects, whose marked-content ids are their own, with what the tags say of the form. */
+  readonly #inForms = new Map<number, StructureElement | 'artifact' | undefined>();
+
+  /** @param scratch NAME_BYTES bytes of module memory */
+  constructor(pdfium: Pdfium, page: number, elements: NonNullable<PageTags['elements']>, scratch: number) {
+    this.#pdfium = pdfium;
+    this.#elements = elements;
+    this.#scratch = scratch;
+    const count = Math.min(pdfium.FPDFPage_CountObjects(page), DOCUMENT_LIMITS.pdfPageObjects);
+    for (let n = 0; n < count; n++) {
+      const object = pdfium.FPDFPage_GetObject(page, n);
+      if (object !== 0 && pdfium.FPDFPageObj_GetType(object) === FORM_OBJECT)
+        this.#enterForm(object, this.of(object), 0);
+    }
+  }
+
+  #enterForm(form: number, said: StructureElement | 'artifact' | undefined, depth: number): void {
+    const pdfium = this.#pdfium;
+    const count = pdfium.FPDFFormObj_CountObjects(form);
+    for (let n = 0; n < count && this.#inForms.size < DOCUMENT_LIMITS.pdfPageObjects; n++) {
+      const object = pdfium.FPDFFormObj_GetObject(form, n);
+      if (object === 0) continue;
+      this.#inForms.set(object, said);
+      if (depth < DOCUMENT_LIMITS.pdfFormDepth && pdfium.FPDFPageObj_GetType(object) === FORM_OBJECT)
+        this.#enterForm(object, said, depth + 1);
+    }
+  }
+
+  /** The element that has an object, or that the object is an artifact. */
+  of(object: number): StructureElement | 'artifact' | undefined {
+    if (object === 0) return undefined;
+    if (this.#inForms.has(object)) return this.#inForms.get(object);
+    const id = this.#pdfium.FPDFPageObj_GetMarkedContentID(object);
+    if (id >= 0) return this.#elements.get(id);
+    for (let n = this.#pdfium.FPDFPageObj_CountMarks(object) - 1; n >= 0; n--)
+      if (this.#isArtifact(this.#pdfium.FPDFPageObj_GetMark(object, n))) return 'artifact';
+    return undefined;
+  }
+
+  #isArtifact(mark: number): boolean {
+    const { heap, FPDFPageObjMark_GetName } = this.#pdfium;
+    const buffer = this.#scratch + 4;
+    if (mark === 0 || !FPDFPageObjMark_GetName(mark, buffer, NAME_BYTES - 4, this.#scratch)) return false;
+    const size = heap.i32[this.#scratch >> 2] ?? 0;
+    return decodeUtf16(heap.u8.slice(buffer, buffer + size)) === 'Artifact';
+  }
+}
+
+/** FPDF_PAGEOBJ_FORM (fpdf_edit.h). */
+const FORM_OBJECT = 5;

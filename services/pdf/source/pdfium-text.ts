@@ -6,10 +6,10 @@ import { concatenate, type Matrix, mapBox, turnBox } from './geometry.ts';
 import { glyphText, isSpaceCode } from './glyph-text.ts';
 import type { PageContent, TextStyle } from './page-model.ts';
 import { decodeUtf8, type Pdfium, readSized } from './pdfium-module.ts';
-import type { ActualTexts, Told } from './pdfium-tags.ts';
+import type { ActualTexts, TaggedObjects, Told } from './pdfium-tags.ts';
 import { isSlanted, SlantedText } from './slanted-text.ts';
 import { SpokenGlyphs } from './spoken-glyphs.ts';
-import { type PlacedGlyph, WordBuilder } from './word-builder.ts';
+import { type PlacedGlyph, type Tag, WordBuilder } from './word-builder.ts';
 
 interface TextRun {
   style: TextStyle;
@@ -24,6 +24,8 @@ interface TextRun {
   slant: number | undefined;
   /** Baseline of glyphs that stand one under the other (WMode 1), read as if the line were turned to the right: all have one. */
   vertical: number | undefined;
+  /** What the tags of the file say of it. */
+  tag: Tag | undefined;
 }
 
 const NO_STYLE: TextStyle = { font: '', size: 0, bold: false, italic: false, monospace: false, color: 0 };
@@ -70,6 +72,7 @@ export function readText(
   height: number,
   scratch: number,
   actualTexts: ActualTexts,
+  tags: TaggedObjects | undefined,
 ): Pick<PageContent, 'words' | 'glyphs' | 'unmappedGlyphs' | 'cutText'> {
   const builder = new WordBuilder(width, height);
   const styles = new Styles();
@@ -95,6 +98,7 @@ export function readText(
     style: NO_STYLE,
     direction: 0,
     invisible: false,
+    tag: undefined,
   };
   for (let i = 0; i < count; i++) {
     let code = pdfium.FPDFText_GetUnicode(textPage, i) >>> 0;
@@ -128,6 +132,7 @@ export function readText(
       run = runs.get(object);
       if (!run) {
         run = readRun(pdfium, textPage, i, object, display, scratch, fonts, styles);
+        run.tag = tags?.of(object);
         if (code >= FIRST_IDEOGRAPH && standsUnder(pdfium, textPage, i, object, scratch)) {
           const direction = ((run.direction + 90) % 360) as QuarterTurn;
           // The glyph's own origin is the left end of its foot: the em square ends there when the line is turned.
@@ -195,6 +200,7 @@ export function readText(
     glyph.style = run.style;
     glyph.direction = run.direction;
     glyph.invisible = run.invisible;
+    glyph.tag = run.tag;
     const said = told ?? instead;
     if (said) {
       spoken.add(said, glyph);
@@ -276,6 +282,7 @@ function readRun(
     upright,
     slant: isSlanted(angle) ? angle : undefined,
     vertical: undefined,
+    tag: undefined,
   };
 }
 

@@ -3,11 +3,15 @@ import type { QuarterTurn } from './geometry.ts';
 import { turnBox } from './geometry.ts';
 import { isRightToLeft } from './glyph-text.ts';
 import type { TextStyle, Word } from './page-model.ts';
+import type { StructureElement } from './structure.ts';
 
 /** Gap between two glyphs of one word, in type sizes; beyond it a new word begins. */
 const WORD_GAP = 0.2;
 /** How far a glyph may step back over the one before it (kerning, italic overhang), in type sizes. */
 const KERNING = 0.45;
+
+/** What a tagged file says of a glyph: its element, or that it is no part of the text. */
+export type Tag = StructureElement | 'artifact';
 
 /** One glyph in the frame in which its text reads upright. */
 export interface PlacedGlyph {
@@ -19,6 +23,7 @@ export interface PlacedGlyph {
   style: TextStyle;
   direction: QuarterTurn;
   invisible: boolean;
+  tag?: Tag;
 }
 
 interface OpenWord extends Omit<PlacedGlyph, 'code'> {
@@ -103,6 +108,7 @@ export class WordBuilder {
       style: glyph.style,
       direction: glyph.direction,
       invisible: glyph.invisible,
+      tag: glyph.tag,
       spaceBefore,
       rightToLeft: isRightToLeft(glyph.code),
       edges: [glyph.x0],
@@ -195,6 +201,8 @@ export class WordBuilder {
       invisible: open.invisible,
       index: this.#words.length,
     };
+    if (open.tag === 'artifact') word.artifact = true;
+    else if (open.tag) word.element = open.tag;
     this.#words.push(word);
     this.#recent.push({ built: open, word });
     if (this.#recent.length > ACCENT_REACH) this.#recent.shift();

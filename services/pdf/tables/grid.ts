@@ -3,7 +3,7 @@
 
 import type { Box } from '../source/geometry.ts';
 import type { Word } from '../source/page-model.ts';
-import type { TableCell, TableGrid } from '../text/blocks.ts';
+import type { TableCell, TableDraft, TableGrid } from '../text/blocks.ts';
 import { inlineHtml, type Vocabulary } from '../text/inline.ts';
 import { buildChunks, chunkText, groupRows } from '../text/lines.ts';
 
@@ -13,7 +13,7 @@ export interface FoundTable {
   words: Word[];
   /** Turned words inside cells (sideways column heads). */
   sideways: Word[];
-  source: 'ruled' | 'aligned';
+  source: TableDraft['source'];
   ocr: number | null;
 }
 
@@ -43,13 +43,17 @@ function readCell(cell: RawCell, vocabulary: Vocabulary, header: boolean): Table
   };
 }
 
-/** Cells of a whole table as rows; rows and columns in which nothing stands are left out. */
+/**
+ * Cells of a whole table as rows; rows and columns in which nothing stands are left out.
+ * @param heads header rows, where these are known
+ */
 export function buildGrid(
   cells: readonly RawCell[],
   rowCount: number,
   columnCount: number,
   vocabulary: Vocabulary,
   edges: 'drawn' | 'open',
+  heads?: number,
 ): TableGrid {
   const usedRows = usedLines(cells, rowCount, (cell) => cell.row);
   const usedColumns = usedLines(cells, columnCount, (cell) => cell.column);
@@ -59,7 +63,7 @@ export function buildGrid(
     .sort((a, b) => a.column - b.column);
   const rows: RawCell[][] = Array.from({ length: usedRows.filter(Boolean).length }, () => []);
   for (const cell of kept) rows[cell.row]?.push(cell);
-  const headerRows = countHeaderRows(rows);
+  const headerRows = heads === undefined ? countHeaderRows(rows) : usedRows.slice(0, heads).filter(Boolean).length;
   if (edges === 'open') stretchHeads(rows, headerRows);
   return {
     rows: rows.map((row, index) => row.map((cell) => readCell(cell, vocabulary, index < headerRows))),

@@ -1,5 +1,6 @@
 // The draft of a block: what layout knows of a piece of a page before the whole document has its say on headings and joins.
 import type { Box } from '../source/geometry.ts';
+import type { HeadingTag } from '../source/page-model.ts';
 
 export interface DraftStyle {
   size: number;
@@ -22,6 +23,8 @@ interface DraftBase {
 
 export interface TextDraft extends DraftBase {
   kind: 'text';
+  /** What it is by the tags of the file, where these were checked and agree for nearly all its letters. */
+  tag?: HeadingTag | 'text';
   text: string;
   /** Inline HTML with emphasis, and without (for headings). */
   html: string;
@@ -67,7 +70,7 @@ export interface Marker {
 export interface TableDraft extends DraftBase {
   kind: 'table';
   grid: TableGrid;
-  source: 'ruled' | 'aligned';
+  source: 'tagged' | 'ruled' | 'aligned';
   /** Type size of most of its letters, and how many there are. */
   size: number;
   letters: number;
