@@ -39,7 +39,8 @@ export function findTaggedTables(
     const rows = 1 + Math.max(...cells.map((cell) => cell.row + cell.rowspan - 1));
     const columns = 1 + Math.max(...cells.map((cell) => cell.column + cell.colspan - 1));
     const grid = buildGrid(cells, rows, columns, vocabulary, 'drawn', countHeadRows(cells));
-    if (!isTable(grid)) continue;
+    const alone = grid.rows.length === 1 && grid.columns > 1 && goesOn(element);
+    if (!alone && !isTable(grid)) continue;
     const own = cells.flatMap((cell) => cell.words);
     const inside = own.filter((word) => !turned.has(word));
     tables.push({
@@ -58,6 +59,11 @@ const isTableElement = ({ type }: StructureElement) => type === 'Table';
 
 function holdsTable(element: StructureElement): boolean {
   return element.children.some((child) => child && (isTableElement(child) || holdsTable(child)));
+}
+
+/** Whether rows of a table stand on other pages: of a row that is alone on its page, the others tell that it is one. */
+function goesOn(element: StructureElement): boolean {
+  return element.children.some((child) => !child || (child.type !== 'TR' && goesOn(child)));
 }
 
 /** The cells of a table with their places in the grid, or undefined where they make none on the page. */
