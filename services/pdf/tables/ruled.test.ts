@@ -383,3 +383,12 @@ test('lines that end a hair before the next are one grid, tables a line of small
   const beside = [...level(YS, 404, 554), ...down([404, 454, 504, 554])];
   assert.deepEqual(found([...birds(), ...rows([409, 459, 509], 313, ports, 20)], [...GRID, ...beside]), [BIRDS, ports]);
 });
+
+test('a drawn row of several cells alone is a table where nothing stands under it', () => {
+  const head = [...level([300, 320]), ...down(XS, 300, 320)];
+  const words = rows(AXES, 313, BIRDS.slice(0, 1));
+  assert.deepEqual(found(words, head), [BIRDS.slice(0, 1)]);
+  assert.deepEqual(found(birds(), head), [], 'the head of open rows');
+  const pair = [...level([300, 320]), ...down([100, 200, 400], 300, 320)];
+  assert.deepEqual(found(rows(AXES.slice(0, 2), 313, [['Bird', 'Spring']]), pair), [], 'two cells');
+});

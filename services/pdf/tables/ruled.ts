@@ -3,6 +3,7 @@
 
 import { type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
+import type { TableGrid } from '../text/blocks.ts';
 import type { Vocabulary } from '../text/inline.ts';
 import { type Chunk, groupRows } from '../text/lines.ts';
 import { findColumns, numericShare, textRows } from './alignment.ts';
@@ -116,8 +117,30 @@ function readGrid(
   // A chart's grid has lines and little text; a form's box has one text.
   if (filled.length < cells.length * 0.2) return undefined;
   const grid = buildGrid(cells, rows, columns, vocabulary, 'drawn');
-  if (!isTable(grid)) return undefined;
+  if (!isTable(grid) && !(isLoneRow(grid, cells) && endsOver(box, xs, words))) return undefined;
   return { box, grid, words: inside, sideways: turned, source: 'ruled', ocr: tableConfidence(inside) };
+}
+
+/** Cells of a drawn row that stands alone: the head of a table that goes on over the page, where fewer are a letterhead or a note. */
+const LONE_ROW_CELLS = 3;
+
+/** Whether a grid is one row of drawn cells that all hold text. */
+function isLoneRow(grid: TableGrid, cells: readonly RawCell[]): boolean {
+  return cells.length >= LONE_ROW_CELLS && grid.rows.length === 1 && grid.columns === cells.length;
+}
+
+/** How far below a drawn head the first open row stands at most, by the height of the head. */
+const NEXT_ROW = 1;
+
+/** Whether no text stands close below a box in its first column or in several, as it does under the head of a table whose other rows have no lines. */
+function endsOver(box: Box, xs: readonly number[], words: readonly Word[]): boolean {
+  const reach = box.y1 + (box.y1 - box.y0) * NEXT_ROW;
+  const below = words.filter(
+    (word) =>
+      word.box.y0 > box.y1 - CROSS && word.box.y0 < reach && overlap(word.box.x0, word.box.x1, box.x0, box.x1) > 0,
+  );
+  const columns = new Set(below.map((word) => upper(xs, word.box.x0)));
+  return columns.size < 2 && !columns.has(1);
 }
 
 /**
