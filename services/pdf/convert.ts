@@ -22,6 +22,7 @@ import { HeadMemory } from './tables/head-memory.ts';
 import type { Draft } from './text/blocks.ts';
 import { learnWords, type Vocabulary } from './text/inline.ts';
 import { buildChunks, type Chunk } from './text/lines.ts';
+import { readTypewritten } from './text/typewriter.ts';
 import { makeUpright, type UprightPage } from './text/upright.ts';
 
 /** Pages held in memory at once, twice: one run is laid out while the next is read. Running heads are looked for over a run and those before it. */
@@ -175,6 +176,7 @@ export function layoutBatch(
     );
     return { upright, chunks };
   });
+  readTypewritten(prepared.map(({ chunks }) => chunks));
   const furniture = findFurniture(
     prepared.map(({ upright, chunks }) => ({
       index: upright.page.index,
