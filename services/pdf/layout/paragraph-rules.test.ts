@@ -338,6 +338,14 @@ test('code keeps its lines, its indents and the spaces between its words; listin
   assert.deepEqual(listings([...code, ...later]), ['while lamp\n    fill()  or x +', 'trim\nlight']);
 });
 
+test('lines with the name of a field and its value are one paragraph each; sentences with a colon go on', () => {
+  const fields = [`Keeper: ${filled(30)}`, `Lamp no.: ${filled(30)}`, `Date of the watch: ${filled(24)}`];
+  const head = fields.flatMap((text, n) => line(50, 100 + n * 12, text));
+  assert.deepEqual(texts([...head, ...prose(50, 160, 4)]).slice(0, 3), fields);
+  const sentence = [...line(50, 100, `he said: ${filled(51)}`), ...line(50, 112, `and wrote: ${filled(30)}`)];
+  assert.equal(texts([...sentence, ...prose(50, 160, 4)]).length, 2);
+});
+
 test('capitals are letters: a line of numbers is set in none', () => {
   const capitals = (text: string) =>
     draftPages([line(50, 100, text)]).map((draft) => draft.kind === 'text' && draft.style.capitals);

@@ -204,6 +204,7 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   // The next word would have fitted on the line above: its end was meant.
   const next = (line.words[0] as Word).box;
   const room = column.right - above.box.x1;
+  if (isField(above) && isField(line) && room > next.x1 - next.x0 + size) return 'paragraph';
   if (!isCentred(line, above) && line.size <= 13 && room > next.x1 - next.x0 + size * 1.5) {
     const width = column.right - column.left;
     if (endsSentence(above) || room > width * 0.5) return 'paragraph';
@@ -236,6 +237,14 @@ function tagOf(lines: readonly (readonly Word[])[]): Word['tag'] {
     }
   for (const [tag, count] of counts) if (count >= all * TAGGED_SHARE) return tag;
   return undefined;
+}
+
+/** Most words of the name of a field. */
+const FIELD_NAME_WORDS = 4;
+
+/** Whether a line is a name and its value, as in the head of a letter: `Date: 4 May`. */
+function isField(line: Line): boolean {
+  return line.words.slice(0, FIELD_NAME_WORDS).some((word) => /^[\p{L}\p{N}).-]+:$/u.test(word.text));
 }
 
 function opensInBold(line: Line): boolean {
