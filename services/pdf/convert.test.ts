@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { PDFDocument, PDFName, StandardFonts } from 'pdf-lib';
+import { PDFDocument, PDFName, PDFString, StandardFonts } from 'pdf-lib';
 import { ParseError } from '#shared/contract/errors.ts';
 import type { JobContext, OcrJob, OcrPage, RenderOptions } from '#shared/contract/jobs.ts';
 import type { JobProgress } from '#shared/contract/progress.ts';
@@ -312,6 +312,25 @@ test('a form shows its values, its choices and its ticks, and a note its words w
     'Signed at the harbour office.',
   ];
   assert.deepEqual(texts(document), [...page('Silver Heron'), ...page('Grey Gull')]);
+});
+
+test('the files of a document are named in its metadata, and a file on a page also where its sign stands', async () => {
+  const made = await PDFDocument.create();
+  const font = await made.embedFont(StandardFonts.Helvetica);
+  const page = made.addPage([400, 400]);
+  page.drawText('What the keeper adds to the log:', { x: 40, y: 350, size: 10, font });
+  page.drawText('Signed at the harbour office.', { x: 40, y: 50, size: 10, font });
+  const file = { Type: 'Filespec', F: PDFString.of('birds.csv') };
+  const sign = { Type: 'Annot', Subtype: 'FileAttachment', F: 4, Rect: [40, 290, 60, 310], FS: file };
+  page.node.addAnnot(made.context.register(made.context.obj(sign)));
+  await made.attach(new Uint8Array([1]), 'ships of the year.xml');
+  const document = await convertPdf(
+    { bytes: await made.save(), fileName: 'x.pdf', extension: '.pdf' },
+    options({ mode: 'fast' }),
+    context(),
+  );
+  assert.deepEqual(document.metadata.attachments, ['ships of the year.xml']);
+  assert.deepEqual(texts(document), ['What the keeper adds to the log:', 'birds.csv', 'Signed at the harbour office.']);
 });
 
 test('a document without text says so for each page; one of page numbers alone says that', async () => {

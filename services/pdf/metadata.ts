@@ -24,6 +24,7 @@ export function readMetadata(
   set('creationDate', isoDate(info.creationDate));
   set('modificationDate', isoDate(info.modificationDate));
   set('language', info.language);
+  if (info.attachments) metadata.attachments = [...info.attachments];
   return metadata;
 }
 

@@ -90,6 +90,15 @@ describe('headings', () => {
   });
 });
 
+test('a line at the edge of a page is no part of the text if it is an artifact, or the only one without a tag', async () => {
+  const edge = (element: Tagged) => readTagged([[element, ...OPENING, paragraph(130, 30)]]);
+  const text = 'The log of the keeper';
+  const line = (type: string) => ({ type, lines: [said(text, 20)] });
+  assert.equal((await edge(line('Artifact')))[0], '# Harbour log');
+  assert.equal((await edge(line('untagged')))[0], '# Harbour log');
+  assert.equal((await edge(line('P')))[0], text);
+});
+
 describe('tables', () => {
   const head: Tagged = {
     type: 'TR',
@@ -131,6 +140,14 @@ describe('tables', () => {
       compact(await readTagged([[paragraph(40), table(...cells), paragraph(230)]])),
       /<td colspan="3">Birds of the harbour/,
     );
+  });
+
+  test('have a row that is alone on its page', async () => {
+    const rest = Array.from({ length: 3 }, (_, n) => row(40 + n * 15, [`Gull ${n}`, `${n}1`, `${n}7`]));
+    const kids = [row(600, ['Bird', 'Spring', 'Autumn'], 'TH'), ...rest.map((one) => ({ ...one, page: 1 }))];
+    const blocks = await readTagged([[paragraph(40), paragraph(120), table(...kids)], [paragraph(300)]]);
+    assert.match(compact(blocks), /^\| Bird \| Spring \| Autumn \|/);
+    assert.match(blocks.at(-1) ?? '', /\| Gull 2 \| 21 \| 27 \|$/);
   });
 
   test('are not believed where the cells make no grid, or hold paragraphs', async () => {

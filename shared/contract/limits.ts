@@ -169,7 +169,9 @@ export const DOCUMENT_LIMITS = {
   pdfBookmarks: 10_000,
   /** Levels of nested bookmarks of a PDF that are read. */
   pdfBookmarkDepth: 16,
-  /** Elements of the structure tree of one PDF page that are read for alternative texts. The rest is ignored. */
+  /** Files carried by a PDF whose names are read. The rest is ignored. */
+  pdfAttachments: 1_000,
+  /** Elements of the structure tree of one PDF page that are read. The rest is ignored. */
   pdfPageTags: 20_000,
   /** UTF-16 code units of one metadata field of a PDF, and of one text in its structure tree. The rest is cut off. */
   pdfMetadataLength: 4_000,

@@ -1,6 +1,7 @@
 // Finds running headers, footers and page numbers by their repetition over pages, and on a single page by their place and size.
 // Pages made by hand that need its rules: furniture.test.ts and page-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox } from '../source/geometry.ts';
+import type { Word } from '../source/page-model.ts';
 import { type Chunk, chunkText, groupRows } from '../text/lines.ts';
 import { isCaption, romanValue } from '../text/markers.ts';
 
@@ -101,7 +102,8 @@ export function findFurniture(
     !page.chunks.some((chunk) => !row.chunks.includes(chunk) && isBookmarked(page.index, chunkText(chunk.words)));
   for (const page of pages)
     for (const row of rows.get(page.index) ?? [])
-      if (!isNamed(row, page) && isRepeated(row, page, body, seen, pages.length)) repeated.add(row);
+      if (isArtifact(row, page) || (!isNamed(row, page) && isRepeated(row, page, body, seen, pages.length)))
+        repeated.add(row);
   const found = new Map<number, EdgeRow[]>();
   for (const page of pages)
     found.set(
@@ -121,6 +123,19 @@ export function findFurniture(
       own.length === 0 ? [] : [[index, own.map(({ row, role }) => ({ role, chunks: row.chunks, box: row.box }))]],
     ),
   );
+}
+
+/** Share of the other letters of a page that must be tagged before a row without a tag is told from them. */
+const TAGGED_PAGE = 0.95;
+
+/** Whether a tagged file says of a row that it is no part of the text: the row is an artifact, or the only text of its page without a tag. */
+function isArtifact(row: MarginRow, page: MarginPage): boolean {
+  const own = row.chunks.flatMap((chunk) => chunk.words);
+  if (own.some((word) => word.element)) return false;
+  const count = (words: readonly Word[]) => words.reduce((sum, word) => sum + word.text.length, 0);
+  const others = page.chunks.flatMap((chunk) => chunk.words).filter((word) => !own.includes(word) && !word.artifact);
+  const tagged = count(others.filter((word) => word.element));
+  return tagged > 0 && (own.every((word) => word.artifact) || tagged >= count(others) * TAGGED_PAGE);
 }
 
 function remember(seen: FurnitureMemory, page: number, row: MarginRow): void {

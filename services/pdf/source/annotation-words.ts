@@ -9,8 +9,8 @@ interface Tick {
   checked: boolean;
 }
 
-/** Free text without a picture of its own; `size` in points. */
-interface Note {
+/** Free text without a picture of its own, or the name of a file; `size` in points. */
+export interface Note {
   box: Box;
   text: string;
   size: number;

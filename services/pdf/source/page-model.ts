@@ -154,6 +154,8 @@ export interface DocumentInfo {
   creationDate?: string;
   modificationDate?: string;
   language?: string;
+  /** Names of the files that the document carries. */
+  attachments?: readonly string[];
 }
 
 /** 8-bit grey, row by row, `width * height` bytes. */

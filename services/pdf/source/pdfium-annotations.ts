@@ -1,7 +1,8 @@
 // Makes what form fields and annotations show part of their page, so that filled-in forms are read as a viewer shows them.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import type { Shown } from './annotation-words.ts';
-import { type Matrix, mapBox } from './geometry.ts';
+import type { Note, Shown } from './annotation-words.ts';
+import { type Box, type Matrix, mapBox } from './geometry.ts';
+import { attachedName } from './pdfium-attachments.ts';
 import { copyIn, decodeUtf16, type Pdfium, readSized } from './pdfium-module.ts';
 
 /** FPDF_ANNOTATION_SUBTYPE (fpdf_annot.h). */
@@ -9,7 +10,9 @@ const FREE_TEXT = 3;
 const HIGHLIGHT = 9;
 const STRIKE_OUT = 12;
 const STAMP = 13;
+const FILE_ATTACHMENT = 17;
 const WIDGET = 20;
+const SHOWN = new Set([WIDGET, FREE_TEXT, STAMP, FILE_ATTACHMENT]);
 /** FLAT_NORMALDISPLAY and FLATTEN_FAIL (fpdf_flatten.h). */
 const NORMAL_DISPLAY = 0;
 const FAILED = 0;
@@ -22,6 +25,8 @@ const UNSEEN = 0x02 | 0x20;
 const NORMAL = 0;
 /** Type of a note that does not say its own, in points. */
 const NOTE_SIZE = 12;
+/** Type of the name of a file, in points: that of a label. */
+const LABEL_SIZE = 8;
 
 /** The form of an open document: PDFium draws the fields that carry no picture of their own. Scripts are not run: the module has no engine for them. */
 export class FormFields {
@@ -58,12 +63,12 @@ export class FormFields {
   }
 }
 
-/** Whether a page has fields, free text or stamps. */
+/** Whether a page has fields, free text, stamps or files. */
 export function showsAnnotations(pdfium: Pdfium, page: number): boolean {
   const count = Math.min(pdfium.FPDFPage_GetAnnotCount(page), DOCUMENT_LIMITS.pdfPageAnnotations);
   for (let n = 0; n < count; n++) {
     const subtype = subtypeOf(pdfium, page, n);
-    if (subtype === WIDGET || subtype === FREE_TEXT || subtype === STAMP) return true;
+    if (SHOWN.has(subtype)) return true;
   }
   return false;
 }
@@ -88,13 +93,16 @@ export function paintAnnotations(
     if (annotation === 0) continue;
     const subtype = pdfium.FPDFAnnot_GetSubtype(annotation);
     const seen = (pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN) === 0;
+    if (seen && subtype === FILE_ATTACHMENT && letters < DOCUMENT_LIMITS.pdfPageCharacters) {
+      const note = fileNote(pdfium, annotation, display, scratch);
+      letters += note?.text.length ?? 0;
+      if (note) shown.push(note);
+    }
     if (seen && (subtype === WIDGET || subtype === FREE_TEXT)) {
       const checked = subtype === WIDGET ? form?.ticked(annotation) : undefined;
       const bare = subtype === FREE_TEXT && pdfium.EPDFAnnot_HasAppearanceStream(annotation, NORMAL) === 0;
       if ((checked !== undefined || bare) && pdfium.FPDFAnnot_GetRect(annotation, scratch)) {
-        // FS_RECTF: left, top, right, bottom.
-        const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.heap.f32.subarray(scratch >> 2, (scratch >> 2) + 4);
-        const box = mapBox(display, left, bottom, right, top);
+        const box = rectOf(pdfium, display, scratch);
         if (checked !== undefined) shown.push({ box, checked });
         else if (letters < DOCUMENT_LIMITS.pdfPageCharacters) {
           const note = { box, text: readString(pdfium, annotation, 'Contents'), size: noteSize(pdfium, annotation) };
@@ -110,6 +118,20 @@ export function paintAnnotations(
   const result = pdfium.FPDFPage_Flatten(page, NORMAL_DISPLAY);
   form?.pageLeft(page);
   return result === FAILED ? undefined : shown.reverse();
+}
+
+/** The name of a file, right of the sign that a viewer shows for it. @param scratch 16 bytes of module memory */
+function fileNote(pdfium: Pdfium, annotation: number, display: Matrix, scratch: number): Note | undefined {
+  const text = attachedName(pdfium, annotation);
+  if (text === '' || !pdfium.FPDFAnnot_GetRect(annotation, scratch)) return undefined;
+  const { x1, y0 } = rectOf(pdfium, display, scratch);
+  return { box: { x0: x1, x1: x1 + text.length * LABEL_SIZE, y0, y1: y0 + LABEL_SIZE }, text, size: LABEL_SIZE };
+}
+
+/** An FS_RECTF (left, top, right, bottom) in the displayed frame. */
+function rectOf(pdfium: Pdfium, display: Matrix, at: number): Box {
+  const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.heap.f32.subarray(at >> 2, (at >> 2) + 4);
+  return mapBox(display, left, bottom, right, top);
 }
 
 /** Type of a note as its default appearance has it (ISO 32000-1, 12.7.3.3), in points. */

@@ -6,6 +6,7 @@ import { linkWords } from './links.ts';
 import type { Bookmark, DocumentInfo, GreyImage, PageContent, PagePicture } from './page-model.ts';
 import { OpenRefusedError, type PageSource, PageUnreadableError } from './page-source.ts';
 import { FormFields, paintAnnotations, showsAnnotations } from './pdfium-annotations.ts';
+import { readAttachments } from './pdfium-attachments.ts';
 import { readDrawings } from './pdfium-drawings.ts';
 import { copyIn, decodeUtf8, decodeUtf16, guarded, loadPdfium, type Pdfium, readSized } from './pdfium-module.ts';
 import { readObjects } from './pdfium-objects.ts';
@@ -91,6 +92,7 @@ class PdfiumSource implements PageSource {
     const language = decodeUtf16(
       readSized(this.#pdfium, (buffer, size) => this.#pdfium.FPDFCatalog_GetLanguage(this.#document, buffer, size)),
     ).trim();
+    const attachments = readAttachments(this.#pdfium, this.#document);
     return {
       title: text('Title'),
       author: text('Author'),
@@ -101,6 +103,7 @@ class PdfiumSource implements PageSource {
       creationDate: text('CreationDate'),
       modificationDate: text('ModDate'),
       ...(language === '' ? {} : { language }),
+      ...(attachments.length === 0 ? {} : { attachments }),
     };
   }
 

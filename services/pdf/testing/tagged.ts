@@ -15,6 +15,8 @@ export interface Tagged {
   type: string;
   lines?: Line[];
   kids?: Tagged[];
+  /** Page on which it stands, where that is another than its parent's: an index from 0. */
+  page?: number;
   /** Of a cell. */
   spans?: { RowSpan?: number; ColSpan?: number };
 }
@@ -58,7 +60,7 @@ export const row = (y: number, cells: readonly string[], type = 'TD'): Tagged =>
 });
 
 /**
- * @param pages elements of each page; those of type `Artifact` are marked as such and are not in the tree
+ * @param pages elements of each page; those of type `Artifact` are marked as such, those of type `untagged` are not, and both are not in the tree
  * @param roles other names of structure types
  */
 async function taggedPdf(
@@ -72,12 +74,13 @@ async function taggedPdf(
   const root = context.nextRef();
   const tops: PDFRef[] = [];
   const parents: (number | PDFRef[])[] = [];
-  for (const [index, elements] of pages.entries()) {
-    const page = document.addPage([600, HEIGHT]);
-    const drawn = new TaggedPage(page, plain, bold);
-    tops.push(...elements.flatMap((element) => drawn.add(element, root) ?? []));
-    drawn.finish(index);
-    parents.push(index, drawn.marked);
+  const drawn: TaggedPage[] = [];
+  for (const _ of pages) drawn.push(new TaggedPage(document.addPage([600, HEIGHT]), plain, bold, drawn));
+  for (const [index, elements] of pages.entries())
+    tops.push(...elements.flatMap((element) => drawn[index]?.add(element, root) ?? []));
+  for (const [index, page] of drawn.entries()) {
+    page.finish(index);
+    parents.push(index, page.marked);
   }
   const ParentTree = context.register(context.obj({ Nums: parents }));
   context.assign(root, context.obj({ Type: 'StructTreeRoot', K: tops, ParentTree, RoleMap: roles }));
@@ -92,17 +95,21 @@ class TaggedPage {
   readonly #page: PDFPage;
   readonly #fonts: { F: PDFFont; B: PDFFont };
   readonly #out: string[] = [];
+  readonly #all: readonly TaggedPage[];
 
-  constructor(page: PDFPage, plain: PDFFont, bold: PDFFont) {
+  constructor(page: PDFPage, plain: PDFFont, bold: PDFFont, all: readonly TaggedPage[]) {
     this.#page = page;
+    this.#all = all;
     this.#fonts = { F: plain, B: bold };
     for (const [name, font] of Object.entries(this.#fonts)) page.node.setFontDictionary(PDFName.of(name), font.ref);
   }
 
-  add({ type, lines: own = [], kids = [], spans }: Tagged, parent: PDFRef): PDFRef | undefined {
+  add({ page, ...element }: Tagged, parent: PDFRef): PDFRef | undefined {
+    if (page !== undefined) return this.#all[page]?.add(element, parent);
+    const { type, lines: own = [], kids = [], spans } = element;
     const { context } = this.#page.doc;
-    if (type === 'Artifact') {
-      this.#write('/Artifact BMC', own);
+    if (type === 'Artifact' || type === 'untagged') {
+      this.#write(type === 'Artifact' ? '/Artifact BMC' : '/Span BMC', own);
       return undefined;
     }
     const ref = context.nextRef();
