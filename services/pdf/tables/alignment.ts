@@ -6,16 +6,17 @@ import type { Ruling, Word } from '../source/page-model.ts';
 import type { TableGrid } from '../text/blocks.ts';
 import type { Vocabulary } from '../text/inline.ts';
 import { groupRows } from '../text/lines.ts';
+import { readMarker } from '../text/markers.ts';
 import { buildGrid, type RawCell } from './grid.ts';
 import { groupLinesIntoRows, holdsStackedRows } from './rows.ts';
 
 /** Words of one row closer than this, in type sizes, belong to one cell. */
-const CELL_GAP = 0.5;
+export const CELL_GAP = 0.5;
 /** Narrowest white space between columns. */
 const COLUMN_GAP = 0.45;
 
 /** Words of one row that stand together. */
-interface Segment {
+export interface Segment {
   words: Word[];
   x0: number;
   x1: number;
@@ -28,8 +29,8 @@ export interface TextRow {
 }
 
 /** Rows of words, top to bottom, cut into segments at wide gaps. */
-export function textRows(words: readonly Word[], gap = CELL_GAP): TextRow[] {
-  return groupRows(words).map((row) => textRow(row, gap));
+export function textRows(words: readonly Word[], gap = CELL_GAP, spaced = false): TextRow[] {
+  return groupRows(words).map((row) => textRow(row, gap, spaced));
 }
 
 /** All words of rows, row by row. */
@@ -43,18 +44,56 @@ export function stackedRow(words: readonly Word[]): TextRow {
 }
 
 /** @param words from left to right */
-function textRow(words: readonly Word[], gap = CELL_GAP): TextRow {
+function textRow(words: readonly Word[], gap = CELL_GAP, spaced = false): TextRow {
   // A stretch of a hostile page may hold more words than a call takes arguments.
+  const size = words.reduce((most, word) => Math.max(most, word.style.size), 0);
+  return { segments: segmentsOf(words, gap, spaced), box: boundingBox(words.map((word) => word.box)), size };
+}
+
+/** Gap between two words that no space of the file parts, in type sizes, where the file writes its spaces: two cells. */
+const UNSPACED_GAP = 0.25;
+/** Gaps of this width, in type sizes, are those between words; so many of them have a space where a file writes its spaces. */
+const WORD_SPACE = { least: 0.15, most: 0.6, share: 0.8 } as const;
+
+/** Whether the file writes the spaces between words, and does not leave them to the reader. */
+export function writesSpaces(words: readonly Word[]): boolean {
+  let spaced = 0;
+  let all = 0;
+  for (const [n, word] of words.entries()) {
+    const previous = words[n - 1];
+    if (!previous || Math.abs(previous.baseline - word.baseline) > 1) continue;
+    const gap = (word.box.x0 - previous.box.x1) / word.style.size;
+    if (gap < WORD_SPACE.least || gap > WORD_SPACE.most) continue;
+    all++;
+    if (word.spaceBefore === true) spaced++;
+  }
+  return spaced > all * WORD_SPACE.share;
+}
+
+/** Scripts that are written without spaces: a gap there comes from a change of type. */
+const UNSPACED_SCRIPT =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\u3000-\u303f\uff00-\uffef]/u;
+
+/**
+ * The pieces of a line: words further apart than a gap, and words apart without a space where the file writes its spaces.
+ * @param words from left to right
+ * @param gap in type sizes
+ */
+export function segmentsOf(words: readonly Word[], gap: number, spaced: boolean): Segment[] {
   const size = words.reduce((most, word) => Math.max(most, word.style.size), 0);
   const segments: Segment[] = [];
   for (const word of words) {
     const open = segments.at(-1);
-    if (open && word.box.x0 - open.x1 < size * gap) {
+    const last = open?.words.at(-1);
+    const joined = UNSPACED_SCRIPT.test(`${last?.text}${word.text}`) || (last && readMarker(last.text));
+    const cells = spaced && word.spaceBefore === null && !joined;
+    const limit = cells ? Math.min(gap, UNSPACED_GAP) : gap;
+    if (open && word.box.x0 - open.x1 < size * limit) {
       open.words.push(word);
       open.x1 = Math.max(open.x1, word.box.x1);
     } else segments.push({ words: [word], x0: word.box.x0, x1: word.box.x1 });
   }
-  return { segments, box: boundingBox(words.map((word) => word.box)), size };
+  return segments;
 }
 
 /** Share of segments, first column aside, that are figures. */

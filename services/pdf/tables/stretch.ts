@@ -1,0 +1,202 @@
+// Finds the consecutive lines that agree best on columns: where a table of white space begins, and where it ends.
+// Made by hand, what needs its rules: whitespace.test.ts.
+
+import { type Box, boundingBox } from '../source/geometry.ts';
+import { type Chunk, chunkText } from '../text/lines.ts';
+import { readMarker } from '../text/markers.ts';
+import {
+  CELL_GAP,
+  type ColumnCut,
+  columnAt,
+  findColumns,
+  type Segment,
+  segmentsOf,
+  type TextRow,
+  writesSpaces,
+} from './alignment.ts';
+
+/** A line of a column of the page, and the pieces that wide gaps make of it. */
+export interface ColumnLine extends TextRow {
+  chunks: Chunk[];
+}
+
+/** Lines that agree on columns, of those given to the search. */
+export interface Stretch {
+  start: number;
+  /** After the last line. */
+  end: number;
+  lines: readonly ColumnLine[];
+  cut: ColumnCut;
+}
+
+/** What a line says for a table of the columns at hand; the stretch with the greatest sum is taken. */
+const VALUE = {
+  /** A line with cells side by side, however few of the columns they fill. */
+  row: 0.3,
+  /** All columns filled, above that. */
+  fill: 0.7,
+  /** Words of a line that run over the white space between two columns. */
+  crossing: -0.5,
+  /** A piece alone, in the first column and in another, close under the line above. */
+  label: -0.1,
+  wrapped: -0.02,
+  /** A piece alone with more white space above it than between the lines of a cell. */
+  looseLabel: -0.4,
+  /** A piece alone over several columns: the head of a group. */
+  group: -0.5,
+  /** More white space above a line than the lines of this block have: two tables, or a table and text. */
+  gap: -1.5,
+} as const;
+
+/** White space between the lines of one cell, in type sizes. */
+const LINE_GAP = 0.55;
+/** Lines up to which a cell goes on past the others of its row: those of cells in the middle of it stand between. */
+const ROW_REACH = 3;
+/** White space that parts two pieces of a page: so many times the usual, and so many type sizes. */
+const WIDE_GAP = { usual: 1.8, sizes: 0.8 } as const;
+/** Lines of prose have more words than this and take up more than this share of the width. */
+const PROSE = { words: 5, width: 0.62 } as const;
+/** Type this much larger or smaller than that of the rows is a heading's or a note's. */
+const OTHER_SIZE = 1.13;
+/** The search is made anew for the lines that it found, whose columns are clearer. */
+const ROUNDS = 2;
+
+/** The lines of a column, cut into pieces; an item of a list is one piece, however far its marker stands from its text. */
+export function columnLines(rows: readonly Chunk[][]): ColumnLine[] {
+  const spaced = writesSpaces(rows.flatMap((chunks) => chunks.flatMap((chunk) => chunk.words)));
+  return rows.map((chunks) => {
+    const [first] = chunks as [Chunk];
+    // Gaps that justified type opened are no gaps between cells.
+    const gap = chunks.length > 1 ? CELL_GAP : Infinity;
+    const item = chunks.length === 2 && readMarker(chunkText(first.words)) !== undefined;
+    const segments = item
+      ? [joined(chunks)]
+      : chunks.flatMap((chunk) =>
+          segmentsOf(
+            chunk.words.toSorted((a, b) => a.box.x0 - b.box.x0),
+            gap,
+            spaced,
+          ),
+        );
+    return {
+      chunks,
+      segments,
+      box: boundingBox(chunks.map((chunk) => chunk.box)),
+      size: Math.max(...chunks.map((chunk) => chunk.size)),
+    };
+  });
+}
+
+function joined(chunks: readonly Chunk[]): Segment {
+  const { x0, x1 } = boundingBox(chunks.map((chunk) => chunk.box));
+  return { words: chunks.flatMap((chunk) => chunk.words), x0, x1 };
+}
+
+const isRow = (line: ColumnLine) => line.segments.length >= 2;
+
+/** The stretch of lines that agree best on columns, or undefined where no two do. */
+export function bestStretch(lines: readonly ColumnLine[]): Stretch | undefined {
+  let start = lines.findIndex(isRow);
+  let end = lines.findLastIndex(isRow) + 1;
+  if (start < 0) return undefined;
+  let found: Stretch | undefined;
+  for (let round = 0; round < ROUNDS; round++) {
+    const rows = lines.slice(start, end).filter(isRow);
+    if (rows.length < 2) return found;
+    const cut = findColumns(rows);
+    if (!cut) return found;
+    [start, end] = greatestSum(values(lines, rows, cut));
+    if (end <= start) return found;
+    end = withWrappedEnd(lines, end, cut);
+    found = { start, end, lines: lines.slice(start, end), cut };
+  }
+  return found;
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
+}
+
+/** The gaps between rows are among the wider ones where cells wrap. */
+function upperQuartile(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * 0.75)] ?? 0;
+}
+
+interface LineValue {
+  /** What the line says for a table; no table goes over -Infinity. */
+  value: number;
+  /** What it costs that the table goes on over the white space above the line. */
+  above: number;
+}
+
+/** What each line says for a table. */
+function values(lines: readonly ColumnLine[], rows: readonly ColumnLine[], cut: ColumnCut): LineValue[] {
+  const size = median(rows.map((row) => row.size));
+  const gaps = lines.map((line, n) => line.box.y0 - (lines[n - 1]?.box.y1 ?? line.box.y0));
+  const usual = upperQuartile(gaps.filter((gap, n) => gap > 0 && lines.slice(n - 1, n + 1).some(isRow)));
+  const box = boundingBox(rows.map((row) => row.box));
+  return lines.map((line, n) => {
+    const gap = gaps[n] ?? 0;
+    const above = gap > Math.max(usual * WIDE_GAP.usual, line.size * WIDE_GAP.sizes) ? VALUE.gap : 0;
+    return { above, value: isRow(line) ? rowValue(line, cut) : loneValue(line, gap, size, box, cut) };
+  });
+}
+
+function rowValue({ segments }: ColumnLine, { separators }: ColumnCut): number {
+  const filled = new Set<number>();
+  let crossing = 0;
+  for (const { x0, x1 } of segments) {
+    const from = columnAt(separators, x0 + 1);
+    const to = columnAt(separators, x1 - 1);
+    filled.add(from);
+    if (from !== to) crossing++;
+  }
+  if (filled.size < 2) return VALUE.crossing;
+  return VALUE.row + (VALUE.fill * (filled.size - 1)) / separators.length + VALUE.crossing * crossing;
+}
+
+function loneValue(line: ColumnLine, gap: number, size: number, table: Box, { separators }: ColumnCut): number {
+  const { x0, x1 } = line.box;
+  const words = line.segments[0]?.words.length ?? 0;
+  if (line.size > size * OTHER_SIZE || line.size * OTHER_SIZE < size) return -Infinity;
+  const from = columnAt(separators, x0 + 1);
+  const wide = words > PROSE.words && x1 - x0 > (table.x1 - table.x0) * PROSE.width;
+  if (from !== columnAt(separators, x1 - 1)) return wide ? -Infinity : VALUE.group;
+  if (gap > line.size * LINE_GAP) return VALUE.looseLabel;
+  return from === 0 ? VALUE.label : VALUE.wrapped;
+}
+
+/** The first and the end of the consecutive lines whose sum is greatest, and positive. */
+function greatestSum(lines: readonly LineValue[]): [number, number] {
+  let best: [number, number] = [0, 0];
+  let most = 0;
+  let sum = 0;
+  let from = 0;
+  for (const [n, { value, above }] of lines.entries()) {
+    // White space above a table's first line costs nothing.
+    if (sum + above > 0) sum += above + value;
+    else {
+      sum = value;
+      from = n;
+    }
+    if (sum > most) {
+      most = sum;
+      best = [from, n + 1];
+    }
+  }
+  return best;
+}
+
+/** After the lines that go on the cells of the last row: close under it, each in one column. */
+function withWrappedEnd(lines: readonly ColumnLine[], end: number, { separators }: ColumnCut): number {
+  for (let n = end; n < lines.length; n++) {
+    const [above, line] = [lines[n - 1], lines[n]] as [ColumnLine, ColumnLine];
+    const inOne = line.segments.every(({ x0, x1 }) => columnAt(separators, x0 + 1) === columnAt(separators, x1 - 1));
+    const close = line.box.y0 - above.box.y1 <= line.size * LINE_GAP && Math.abs(line.size - above.size) < 0.5;
+    const under = lines
+      .slice(Math.max(0, n - ROW_REACH), n)
+      .some(({ segments }) => segments.some(({ x0 }) => Math.abs(x0 - line.box.x0) < line.size));
+    if (!inOne || !close || !under || isRow(line)) return n;
+  }
+  return lines.length;
+}
