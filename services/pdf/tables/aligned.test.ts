@@ -11,6 +11,7 @@ import {
   prose,
   rows,
   rule,
+  sized,
 } from '#test/harness/documents/pdf-pages.ts';
 import type { PageContent, Word } from '../source/page-model.ts';
 import { buildChunks } from '../text/lines.ts';
@@ -424,4 +425,24 @@ test('what stands under a table that a rule closes is none of its rows, wide as 
   const cells = [...BIRDS, ['Skua', '3', '5'], ['Petrel', '17', '22']];
   const note = line(100, TOP + 80, 'NOTE: the count in the spring is of birds that breed on the island', PLAIN, 6);
   assert.deepEqual(ruled([...at(cells), ...note], TOP - 10, TOP + 62), [cells]);
+});
+
+test('a title in larger type between two rules parts what is above it from the table below', () => {
+  const note = (size: number) => [
+    ...rows(
+      [105, 305],
+      TOP - 70,
+      [
+        ['Ada Gull', 'Date: 3 May'],
+        ['Quay Road', 'Bird no.: 57'],
+        ['Rye Bay', ''],
+      ],
+      14,
+    ),
+    ...line(105, TOP - 24, 'Delivery Note', sized(size)),
+    ...at(),
+  ];
+  const level = [TOP - 90, ...BOOK] as const;
+  assert.deepEqual(ruled(note(14), ...level), [BIRDS]);
+  assert.notDeepEqual(ruled(note(10), ...level), [BIRDS], 'in the type of the table');
 });

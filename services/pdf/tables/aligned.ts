@@ -189,6 +189,7 @@ function readEvidence(
     if (!outside) return band;
     return evidence.zebra ? outerRow(band, n === 0, edges, last) : [];
   });
+  const size = usualSize(inner.flat());
   const tables: FoundTable[] = [];
   /** The head over the first rule, which may be empty, and the bands of a table. */
   let run = [headAt(0)];
@@ -207,7 +208,7 @@ function readEvidence(
     const row =
       isTabular(rows, evidence) ||
       fits(band, bandColumns([...run.slice(-MIN_BANDS), ...inner.slice(n, n + MIN_BANDS)]));
-    if (!caption && row && !isRunningText(band, evidence, chunkOf, run)) run.push(band);
+    if (!caption && !holdsTitle(rows, size) && row && !isRunningText(band, evidence, chunkOf, run)) run.push(band);
     else flush(headAt(n));
   });
   if (!evidence.zebra) run.push(openBelow(run, last, within));
@@ -216,8 +217,22 @@ function readEvidence(
 
   /** The head of a table in the band over its first rule. */
   function headAt(n: number): Word[] {
-    return evidence.zebra ? [] : headOver(bands[n] ?? [], inner.slice(n + 1, n + 1 + MIN_BANDS), edges[n] ?? Infinity);
+    if (evidence.zebra) return [];
+    const head = headOver(bands[n] ?? [], inner.slice(n + 1, n + 1 + MIN_BANDS), edges[n] ?? Infinity);
+    return holdsTitle(textRows(head), size) ? [] : head;
   }
+}
+
+/** Type this much larger than that of most of a table's words is a title's. */
+const TITLE_SIZE = 1.13;
+
+/** Whether a line alone in larger type than that of the table stands among rows: what is between two rules holds a title, and is no row. */
+function holdsTitle(rows: readonly TextRow[], size: number): boolean {
+  return rows.some((row) => row.segments.length === 1 && row.size > size * TITLE_SIZE);
+}
+
+function usualSize(words: readonly Word[]): number {
+  return words.map((word) => word.style.size).sort((a, b) => a - b)[words.length >> 1] ?? Infinity;
 }
 
 /** Bands between rules whose columns tell that each is a row. */
