@@ -56,6 +56,8 @@ const ALIGNED = 3.5;
 const LEAST_ALIGNED = 0.55;
 /** White space between the sides of a letterhead, in type sizes. */
 const SIDES_GAP = 2;
+/** More than this share of the lines of each side has several words: names, streets, dates; the values of a form are shorter. */
+const SIDE_WORDED = 0.6;
 /** Lines that a side of a letterhead has at most. */
 const SIDE_LINES = 9;
 
@@ -208,6 +210,9 @@ function areSides({ lines, cut }: Stretch, columns: readonly CellView[][]): bool
   const size = lines[0]?.size ?? 0;
   const gap = Math.min(...right.map((cell) => cell.x0)) - Math.max(...left.map((cell) => cell.x1));
   if (gap < size * SIDES_GAP || left.some((cell) => isKey(cell) || isNumber(cell))) return false;
-  const worded = [...left, ...right].filter(({ text }) => / /.test(text)).length;
-  return alignedShare(left) === 1 && alignedShare(right) === 1 && worded >= (left.length + right.length) / 2;
+  // A label stands beside each value of a form; the sides of a letterhead are as long as they happen to be, or one holds keys with their values.
+  const paired = lines.every((line) => line.segments.length >= 2);
+  if (paired && right.filter(isKeyed).length < right.length / 2) return false;
+  const worded = (side: readonly CellView[]) => side.filter(({ text }) => / /.test(text)).length;
+  return [left, right].every((side) => alignedShare(side) === 1 && worded(side) > side.length * SIDE_WORDED);
 }

@@ -93,6 +93,8 @@ test('the two sides of a letterhead are no table: the left is read to its end, t
   assert.deepEqual(told(at(TOP, LETTERHEAD, [100, 300])), sides);
   const keys = LETTERHEAD.slice(0, 3).map((row, n) => [`${['Name', 'Firm', 'Place'][n]}:`, row[0] ?? '']);
   assert.equal(told(at(TOP, keys, [100, 300])).length, 1, 'keys and values are read line by line');
+  const form = LETTERHEAD.slice(0, 3).map((row, n) => [['Full name', 'Sent from', 'Now at'][n] ?? '', row[0] ?? '']);
+  assert.equal(told(at(TOP, form, [100, 300])).length, 1, 'a label beside each value of a form');
 });
 
 test('a title in larger type between a letterhead and a table is of neither', () => {
