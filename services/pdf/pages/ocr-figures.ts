@@ -1,6 +1,6 @@
 // Reads the pictures on a page of text by OCR: upright print, and the labels of charts that run up the page.
 import type { OcrLine, OcrPage, OcrWord, PixelBox } from '#shared/contract/jobs.ts';
-import { area, type Box, centreInside } from '../source/geometry.ts';
+import { area, type Box, centreInside, intersectionArea } from '../source/geometry.ts';
 import type { GreyImage, PageContent, ReadFigure, Word } from '../source/page-model.ts';
 import type { PageSource } from '../source/page-source.ts';
 import { DEFAULT_DPI, mostDpi, type OcrClient, ocrContent, sendImage } from './ocr-page.ts';
@@ -28,19 +28,21 @@ export async function readFigures(
     Math.sqrt((pixelWidth * pixelHeight) / Math.max(1, area(box))),
   );
   const resolution = Math.max(LEAST_FIGURE_DPI, Math.min(DEFAULT_DPI, Math.max(...own) * 72));
-  const render = async (): Promise<GreyImage> => {
+  const render = async (areas: readonly Box[]): Promise<GreyImage> => {
     const image = await source.renderGrey(page.index, Math.min(resolution, mostDpi(page)));
-    leaveOnly(image, boxes, page.words);
+    leaveOnly(image, areas, page.words);
     return image;
   };
-  const { dpi, answer } = sendImage(await render(), page, ocr, started, 0);
+  const { dpi, answer } = sendImage(await render(boxes), page, ocr, started, 0);
   const { reply } = await answer;
   const upright = ocrContent(page, withLines(reply, lies), dpi);
   const words = sureLines(upright.words);
-  if (wordsOf(reply).filter((word) => !lies(word)).length >= FIGURE_WORDS) {
+  const upwards = wordsOf(reply).filter((word) => !lies(word));
+  if (upwards.length >= FIGURE_WORDS) {
     // The engine takes such lines for turned clockwise. Labels of charts most often run up the page, where they stand on their heads so.
     const down = onPage(page, { ...standing(reply), rotation: 270 }, dpi);
-    const turned = sendImage(await render(), page, ocr, () => undefined, 90);
+    const around = surroundings(upwards, boxes, 72 / dpi);
+    const turned = sendImage(await render(around), page, ocr, () => undefined, 90);
     const up = onPage(page, withLines((await turned.answer).reply, lies), turned.dpi);
     words.push(...(letters(up) >= letters(down) ? up : down));
   }
@@ -58,6 +60,28 @@ const wordsOf = ({ lines }: OcrPage): OcrWord[] => lines.flatMap((line) => line.
 const letters = (words: readonly Word[]): number => words.reduce((sum, { text }) => sum + text.length, 0);
 /** Whether a word runs from side to side, as far as its box can tell. */
 const lies = ({ text, box: [x0, y0, x1, y1] }: OcrWord): boolean => text.length <= 2 || x1 - x0 >= y1 - y0;
+
+/** How far around a standing word the rest of its line and the next lines are looked for, in its heights and widths. */
+const ALONG = 3;
+const ACROSS = 3;
+
+/**
+ * Where the rest of the lines that run up the page may be, in points: only this is read once more. Words that stand beside each other are the
+ * labels of an axis, which has others from end to end.
+ */
+function surroundings(words: readonly OcrWord[], figures: readonly Box[], scale: number): Box[] {
+  return words.map(({ box: [x0, y0, x1, y1] }) => {
+    const [across, along] = [(x1 - x0) * ACROSS, (y1 - y0) * ALONG];
+    const around = inPoints([x0 - across, y0 - along, x1 + across, y1 + along], scale);
+    const beside = words.some(({ box }) => (box[0] > x1 || box[2] < x0) && box[1] < y1 && box[3] > y0);
+    const figure = figures.find((one) => intersectionArea(one, around) > 0);
+    return beside && figure ? { ...around, x0: figure.x0, x1: figure.x1 } : around;
+  });
+}
+
+function inPoints([x0, y0, x1, y1]: PixelBox, scale: number): Box {
+  return { x0: x0 * scale, x1: x1 * scale, y0: y0 * scale, y1: y1 * scale };
+}
 
 /** What was read, with the words that are asked for. */
 function withLines(reply: OcrPage, wanted: (word: OcrWord) => boolean): OcrPage {
