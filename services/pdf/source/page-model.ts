@@ -31,6 +31,8 @@ export interface Word {
   direction: QuarterTurn;
   /** White space stood before it in the text layer; null where nothing is known and the gap decides. */
   spaceBefore: boolean | null;
+  /** Layout settled `spaceBefore` with the order of the line: its neighbours do not stand side by side. */
+  settled?: boolean;
   /** Painted with render mode 3: the text under a scan. */
   invisible: boolean;
   /** Place in the content stream, the tie-breaker of reading order. */

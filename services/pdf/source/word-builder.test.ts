@@ -27,3 +27,33 @@ test('a half-space stays between Persian letters, where it parts what would join
   assert.deepEqual(wordsOf('Auf\u200clage'), ['Auflage']);
   assert.deepEqual(wordsOf('خانه\u200c', true), ['خانه']);
 });
+
+/** The words of glyphs that are given with their edges. */
+function wordsAt(...glyphs: readonly (readonly [text: string, x0: number, x1: number])[]): string[] {
+  const builder = new WordBuilder(600, 800);
+  for (const [text, x0, x1] of glyphs)
+    builder.add({
+      text,
+      code: text.codePointAt(0) ?? 0,
+      x0,
+      x1,
+      baseline: 100,
+      style: STYLE,
+      direction: 0,
+      invisible: false,
+    });
+  return builder.finish().map((word) => word.text);
+}
+
+test('the letters of an Arabic ligature, which engines give the wrong way round, are put right', () => {
+  assert.deepEqual(wordsAt(['إ', 105, 108], ['ا', 100, 105], ['ل', 100, 105]), ['إلا']);
+  assert.deepEqual(wordsAt(['ا', 110, 113], ['ه', 100, 110], ['ل', 100, 110], ['ل', 100, 110]), ['الله']);
+});
+
+test('an Arabic letter may reach under the one before it', () => {
+  assert.deepEqual(wordsAt(['ل', 102, 110], ['ا', 101.8, 108], ['م', 94, 101.8]), ['لام']);
+});
+
+test('a Latin word ends where an Arabic one begins beside it', () => {
+  assert.deepEqual(wordsAt(['a', 100, 105], ['b', 105, 110], ['ل', 110, 115]), ['ab', 'ل']);
+});

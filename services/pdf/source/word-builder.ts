@@ -13,6 +13,10 @@ const KERNING = 0.45;
 /** What a tagged file says of a glyph: its element, or that it is no part of the text. */
 export type Tag = StructureElement | 'artifact';
 
+/** How far the left edge of a letter may step to the right of those before it where text runs to the left, and how far it may reach over them. */
+const RIGHTWARDS = 0.05;
+const OVERLAP = 1.5;
+
 /** One glyph in the frame in which its text reads upright. */
 export interface PlacedGlyph {
   text: string;
@@ -29,6 +33,10 @@ export interface PlacedGlyph {
 interface OpenWord extends Omit<PlacedGlyph, 'code'> {
   spaceBefore: boolean | null;
   rightToLeft: boolean;
+  /** Edges of its last glyph, and where that begins in `text`. */
+  lastX0: number;
+  lastX1: number;
+  lastOffset: number;
   /** Left edges of its glyphs, and where each begins in `text`. */
   edges: number[];
   offsets: number[];
@@ -91,6 +99,14 @@ export class WordBuilder {
   #append(glyph: PlacedGlyph): void {
     const open = this.#open;
     if (open && !this.#spaced && !this.#guessed && this.#carriesOn(open, glyph)) {
+      if (open.rightToLeft && glyph.x0 === open.lastX0 && glyph.x1 === open.lastX1) {
+        // Letters of one glyph, as of a ligature: engines turn them round with the line.
+        open.text = open.text.slice(0, open.lastOffset) + glyph.text + open.text.slice(open.lastOffset);
+        return;
+      }
+      open.lastX0 = glyph.x0;
+      open.lastX1 = glyph.x1;
+      open.lastOffset = open.text.length;
       open.edges.push(glyph.x0);
       open.offsets.push(open.text.length);
       open.text += glyph.text;
@@ -111,6 +127,9 @@ export class WordBuilder {
       tag: glyph.tag,
       spaceBefore,
       rightToLeft: isRightToLeft(glyph.code),
+      lastX0: glyph.x0,
+      lastX1: glyph.x1,
+      lastOffset: 0,
       edges: [glyph.x0],
       offsets: [0],
     };
@@ -163,7 +182,11 @@ export class WordBuilder {
     const size = glyph.style.size;
     if (Math.abs(open.baseline - glyph.baseline) > size * 0.12) return false;
     const backwards = open.rightToLeft && (isRightToLeft(glyph.code) || glyph.text === '\u200c');
+    // A word of Latin letters ends where one that reads the other way begins.
+    if (!open.rightToLeft && isRightToLeft(glyph.code)) return false;
     const gap = backwards ? open.x0 - glyph.x1 : glyph.x0 - open.x1;
+    // Arabic letters reach far under and over each other.
+    if (backwards && gap < 0) return glyph.x0 <= open.x0 + size * RIGHTWARDS && gap > -size * OVERLAP;
     return gap < size * WORD_GAP && gap > -size * KERNING;
   }
 

@@ -59,6 +59,29 @@ test('the direction of a line is that of its words, not of its numbers or of the
   assert.deepEqual(quotes, ['he says א ב and she ג ד twice'], 'two quotes');
 });
 
+test('a name in brackets in a line that reads from the right has its brackets and spaces', () => {
+  const line = [
+    [80, 'שלום'],
+    [71, ')'],
+    [60, 'AB'],
+    [54, ')'],
+    [31, 'עולם'],
+  ] as const;
+  assert.deepEqual(cut(...line), ['שלום (AB) עולם']);
+});
+
+test('on a page that reads from the right, so does a line that is mostly Latin', () => {
+  // The frame of the page is mirrored.
+  const mirrored = { mirrored: true };
+  const line = [
+    [10, 'שלום', mirrored],
+    [35, 'three', mirrored],
+    [65, 'two', mirrored],
+    [85, 'one', mirrored],
+  ] as const;
+  assert.deepEqual(cut(...line), ['שלום one two three']);
+});
+
 test('a piece’s type and foot are those of the longest word in the size that most of its letters have', () => {
   const of = (...parts: readonly (readonly [text: string, y: number, style?: TextStyle])[]) =>
     makeChunk(parts.flatMap(([text, y, style = PLAIN], n) => line(10 + n * 60, y, text, style)));

@@ -119,16 +119,62 @@ function putInReadingOrder(words: Word[]): void {
   );
   const of = (word: Word | undefined) => directions.get(word) ?? 0;
   const sum = words.reduce((total, word) => total + of(word), 0);
-  const base = sum < 0 ? -1 : 1;
+  // On a page of the other direction a line with Latin names is a line of that page; there the frame is mirrored.
+  const ofPage = words.some((word) => word.mirrored && of(word) > 0);
+  const base = sum < 0 && !ofPage ? -1 : 1;
   if (base < 0) words.reverse();
+  const runs: Word[][] = [];
   for (let start = 0; start < words.length; start++) {
-    if (of(words[start]) !== -base) continue;
     let end = start;
-    for (let next = start + 1; next < words.length && of(words[next]) !== base; next++)
-      if (of(words[next]) === -base) end = next;
-    words.splice(start, end - start + 1, ...words.slice(start, end + 1).reverse());
+    if (of(words[start]) === -base)
+      for (let next = start + 1; next < words.length && of(words[next]) !== base; next++)
+        if (of(words[next]) === -base) end = next;
+    runs.push(words.slice(start, end + 1).reverse());
     start = end;
   }
+  words.splice(0, words.length, ...pairBrackets(runs.some((run) => of(run[0]) === -base) ? settleSpaces(runs) : runs.flat()));
+}
+
+/** Gap between two words of a line, in type sizes, that is a space. */
+const SPACE = 0.16;
+
+/** The words of a line that has runs of both directions: the space around a run is that at its edges. */
+function settleSpaces(runs: readonly (readonly Word[])[]): Word[] {
+  let before: Box | undefined;
+  return runs.flatMap((run) => {
+    const whole = boundingBox(run.map((word) => word.box));
+    const words = run.map((word, n) => {
+      const [from, to] = n === 0 ? [before, whole] : [(run[n - 1] as Word).box, word.box];
+      const spaced = from !== undefined && Math.max(to.x0 - from.x1, from.x0 - to.x1) > word.style.size * SPACE;
+      return { ...word, spaceBefore: spaced, settled: true };
+    });
+    before = whole;
+    return words;
+  });
+}
+
+const BRACKETS = ['()', '[]', '{}'];
+
+/** Engines turn a bracket round with its line, and may miss one of a pair: of two that open or two that close, the first opens. */
+function pairBrackets(words: readonly Word[]): Word[] {
+  let paired = [...words];
+  for (const [open = '', close = ''] of BRACKETS) {
+    const lone: { word: number; at: number; sign: string }[] = [];
+    paired.forEach(({ text }, word) => {
+      for (const [at, sign] of [...text].entries()) {
+        if (sign !== open && sign !== close) continue;
+        if (sign === close && lone.at(-1)?.sign === open) lone.pop();
+        else lone.push({ word, at, sign });
+      }
+    });
+    if (lone.length !== 2) continue;
+    paired = paired.map((one, n) => {
+      const signs = [...one.text];
+      for (const [order, { word, at }] of lone.entries()) if (word === n) signs[at] = order === 0 ? open : close;
+      return lone.some(({ word }) => word === n) ? { ...one, text: signs.join('') } : one;
+    });
+  }
+  return paired;
 }
 
 /** The longest word of the size that most characters have. */
@@ -198,6 +244,7 @@ export function groupRows<T extends { box: Box }>(items: readonly T[]): T[][] {
 
 /** Whether white space stands between two neighbours of a line. */
 export function spaceBetween(previous: Word, word: Word): boolean {
+  if (word.settled) return word.spaceBefore === true;
   if (word.spaceBefore === true) return true;
   const gap = word.box.x0 >= previous.box.x0 ? word.box.x0 - previous.box.x1 : previous.box.x0 - word.box.x1;
   // A raised number stands apart by a hair of the larger type.
@@ -205,7 +252,7 @@ export function spaceBetween(previous: Word, word: Word): boolean {
     ? Math.max(previous.style.size, word.style.size) * 1.4
     : Math.min(previous.style.size, word.style.size);
   if (word.spaceBefore === false && gap < size * 0.2) return false;
-  return gap > size * 0.16;
+  return gap > size * SPACE;
 }
 
 /** The chunk's text with single spaces. */
