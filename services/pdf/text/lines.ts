@@ -132,7 +132,11 @@ function putInReadingOrder(words: Word[]): void {
     runs.push(words.slice(start, end + 1).reverse());
     start = end;
   }
-  words.splice(0, words.length, ...pairBrackets(runs.some((run) => of(run[0]) === -base) ? settleSpaces(runs) : runs.flat()));
+  words.splice(
+    0,
+    words.length,
+    ...pairBrackets(runs.some((run) => of(run[0]) === -base) ? settleSpaces(runs) : runs.flat()),
+  );
 }
 
 /** Gap between two words of a line, in type sizes, that is a space. */

@@ -5,6 +5,7 @@ import { isRightToLeft } from '../source/glyph-text.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import { withBullets } from './bullets.ts';
 import { withInitials } from './initials.ts';
+import { withLetterBullets } from './letter-bullets.ts';
 
 export interface UprightPage {
   page: PageContent;
@@ -24,7 +25,7 @@ export function makeUpright(page: PageContent): UprightPage {
 }
 
 function writeBullets(upright: UprightPage): UprightPage {
-  return { ...upright, page: withInitials(withBullets(upright.page)) };
+  return { ...upright, page: withInitials(withLetterBullets(withBullets(upright.page))) };
 }
 
 function turnUpright(page: PageContent): UprightPage {
