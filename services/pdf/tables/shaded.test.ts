@@ -358,10 +358,10 @@ test('one painted row under a head without paint says that each row has a band o
   const cells = [
     ['Bird', 'Place', 'Food'],
     ['Gull', 'A harbour wall', 'Old chips'],
-    ['Tern', 'A quiet sandy', 'Small fish and'],
+    ['Tern', 'A quiet sandy', 'Small silver fish'],
   ];
-  const words = [...rows(AXES, TOP, cells), ...rows(AXES.slice(1), TOP + 40, [['Beach', 'Some worms']])];
-  const told = cells.with(2, ['Tern', 'A quiet sandy Beach', 'Small fish and Some worms']);
+  const words = [...rows(AXES, TOP, cells), ...rows(AXES.slice(1), TOP + 42, [['Beach', 'Some worms']])];
+  const told = cells.with(2, ['Tern', 'A quiet sandy Beach', 'Small silver fish Some worms']);
   assert.deepEqual(found(words, row(TOP + 4)), [told]);
 });
 
