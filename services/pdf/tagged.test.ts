@@ -142,12 +142,11 @@ describe('tables', () => {
     );
   });
 
-  test('have a row that is alone on its page', async () => {
+  test('go on over a page, also after a row that is alone on its page', async () => {
     const rest = Array.from({ length: 3 }, (_, n) => row(40 + n * 15, [`Gull ${n}`, `${n}1`, `${n}7`]));
     const kids = [row(600, ['Bird', 'Spring', 'Autumn'], 'TH'), ...rest.map((one) => ({ ...one, page: 1 }))];
     const blocks = await readTagged([[paragraph(40), paragraph(120), table(...kids)], [paragraph(300)]]);
-    assert.match(compact(blocks), /^\| Bird \| Spring \| Autumn \|/);
-    assert.match(blocks.at(-1) ?? '', /\| Gull 2 \| 21 \| 27 \|$/);
+    assert.match(compact(blocks), /^\| Bird \| Spring \| Autumn \|.*\| Gull 2 \| 21 \| 27 \|$/);
   });
 
   test('are not believed where the cells make no grid, or hold paragraphs', async () => {

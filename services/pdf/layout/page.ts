@@ -181,6 +181,7 @@ function tableItem(table: FoundTable, pageIndex: number, toDisplayed: (box: Box)
     ocr: table.ocr,
     grid: table.grid,
     source: table.source,
+    ...(table.begun && { begun: true }),
     size: median(table.words.map((word) => word.style.size)),
     letters: table.words.reduce((sum, word) => sum + word.text.length, 0),
   };

@@ -86,6 +86,7 @@ function carriesOn(before: TableDraft, next: TableDraft, bottom: number): boolea
     next.box.x0 > before.box.x1 &&
     (next.box.y0 < before.box.y0 - 3 || (next.box.y0 < before.box.y0 + 3 && next.box.y1 < before.box.y1 + 3));
   if (!nextPage && !nextColumn) return false;
+  if (next.begun && nextPage && before.source === 'tagged') return true;
   const pace = (next.box.y1 - next.box.y0) / next.grid.rows.length;
   // A table that ends long before its page does has no more rows.
   if (nextPage && bottom - before.box.y1 > pace * ROOM) return false;

@@ -14,6 +14,8 @@ export interface FoundTable {
   /** Turned words inside cells (sideways column heads). */
   sideways: Word[];
   source: TableDraft['source'];
+  /** The tags of the file have rows of the same table on an earlier page. */
+  begun?: boolean;
   ocr: number | null;
 }
 

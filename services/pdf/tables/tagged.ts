@@ -49,6 +49,7 @@ export function findTaggedTables(
       words: inside,
       sideways: own.filter((word) => turned.has(word)),
       source: 'tagged',
+      begun: isBegun(element),
       ocr: tableConfidence(inside),
     });
   }
@@ -64,6 +65,11 @@ function holdsTable(element: StructureElement): boolean {
 /** Whether rows of a table stand on other pages: of a row that is alone on its page, the others tell that it is one. */
 function goesOn(element: StructureElement): boolean {
   return element.children.some((child) => !child || (child.type !== 'TR' && goesOn(child)));
+}
+
+/** Whether the first row of a table stands on another page, since nothing of it stands on this one. */
+function isBegun({ children: [first] }: StructureElement): boolean {
+  return !first || (first.type !== 'TR' && first.type !== 'Caption' && isBegun(first));
 }
 
 /** The cells of a table with their places in the grid, or undefined where they make none on the page. */

@@ -71,6 +71,8 @@ export interface TableDraft extends DraftBase {
   kind: 'table';
   grid: TableGrid;
   source: 'tagged' | 'ruled' | 'aligned';
+  /** The tags of the file have rows of the same table on an earlier page. */
+  begun?: boolean;
   /** Type size of most of its letters, and how many there are. */
   size: number;
   letters: number;
