@@ -6,7 +6,7 @@ import type { CodeDraft, DraftStyle, FormulaDraft, ListItemDraft, Marker, TextDr
 import { composeRows, type FormulaRow, foldInlineFormulas } from '../text/formulas.ts';
 import { inlineHtml, type Vocabulary } from '../text/inline.ts';
 import { type Chunk, chunkText, makeChunk } from '../text/lines.ts';
-import { readMarker } from '../text/markers.ts';
+import { numberingDepth, readMarker } from '../text/markers.ts';
 
 /** One printed line of a column. */
 interface Line {
@@ -17,6 +17,10 @@ interface Line {
   bold: boolean;
   italic: boolean;
   monospace: boolean;
+  /** It is set in small capitals: `size` is that of the larger letters. */
+  smallCapitals: boolean;
+  /** A rule stands under all of its words. */
+  underlined: boolean;
   marker: Marker | undefined;
   /** The line is a formula that stands alone, of whatever height. */
   formula?: FormulaRow;
@@ -52,16 +56,60 @@ export function makeLine(chunks: readonly Chunk[], bodySize = Infinity, bars: re
   const allBold = bold >= letters * 0.9;
   const read = chunk.words.length > 1 ? readMarker((chunk.words[0] as Word).text) : undefined;
   const marker = read?.style !== 'bullet' && (allBold || chunk.size > bodySize * LARGER) ? undefined : read;
+  const large = smallCapitalsSize(chunk);
   return {
     words: foldInlineFormulas(chunk.words, chunk.baseline, chunk.size, bars),
     box: chunk.box,
     baseline: chunk.baseline,
-    size: chunk.size,
+    size: large ?? chunk.size,
     bold: allBold,
     italic: italic >= letters * 0.9,
     monospace: mono >= letters * 0.9,
+    smallCapitals: large !== undefined,
+    underlined: isUnderlined(chunk, bars),
     marker,
   };
+}
+
+/** The larger letters of small capitals are at most this many times as large as the smaller ones: more is a drop capital. */
+const SMALL_CAPITALS = 1.6;
+
+/** The size of the larger letters of a line in small capitals: a word begins with one and goes on, without a space, in smaller type on the same baseline. */
+function smallCapitalsSize({ words, size }: Chunk): number | undefined {
+  let large: number | undefined;
+  for (const [n, word] of words.entries()) {
+    const next = words[n + 1];
+    const ratio = word.style.size / size;
+    if (ratio < 1.15) continue;
+    if (ratio > SMALL_CAPITALS || word.superscript) return undefined;
+    const goesOn =
+      next && next.style.size < word.style.size * 0.9 && next.spaceBefore !== true && /^\p{Lu}$/u.test(word.text);
+    if (goesOn && next.box.x0 - word.box.x1 < size * 0.2) large = word.style.size;
+  }
+  return large;
+}
+
+/** How far under the baseline an underline stands, in type sizes. */
+const UNDERLINE_DEPTH = 0.35;
+/** Least share of the words' width that has the rule under it: it may leave out descenders. */
+const UNDERLINE_SHARE = 0.8;
+
+function isUnderlined(chunk: Chunk, bars: readonly Ruling[]): boolean {
+  const near = bars.filter(
+    (bar) =>
+      bar.at > chunk.baseline &&
+      bar.at < chunk.baseline + chunk.size * UNDERLINE_DEPTH &&
+      bar.start > chunk.box.x0 - chunk.size &&
+      bar.end < chunk.box.x1 + chunk.size,
+  );
+  if (near.length === 0) return false;
+  let width = 0;
+  let covered = 0;
+  for (const { box } of chunk.words) {
+    width += box.x1 - box.x0;
+    covered += near.reduce((sum, bar) => sum + Math.max(0, Math.min(bar.end, box.x1) - Math.max(bar.start, box.x0)), 0);
+  }
+  return covered > width * UNDERLINE_SHARE;
 }
 
 /** Smaller words whose foot stands clearly above the line's are raised. */
@@ -179,6 +227,9 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   // A short line all in italics after a sentence that happens to end at the margin.
   if (line.italic && !above.italic && endsSentence(above) && column.right - line.box.x1 > size) return 'paragraph';
   if (above.monospace !== line.monospace) return 'paragraph';
+  // Underlined words that end short of the margin, before a line without a rule, and the first of such lines.
+  if (above.underlined !== line.underlined && (column.right - above.box.x1 > size * 2 || endsSentence(above)))
+    return 'paragraph';
   const first = group[0] ?? above;
   if (!first.marker) {
     const indent = line.box.x0 - above.box.x0;
@@ -208,6 +259,9 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   if (!isCentred(line, above) && line.size <= 13 && room > next.x1 - next.x0 + size * 1.5) {
     const width = column.right - column.left;
     if (endsSentence(above) || room > width * 0.5) return 'paragraph';
+    // A numbered line that ends early, over a sentence's beginning: a heading in the type of the text.
+    if (group.length === 1 && isNumberedLine(above) && /^[\p{Lu}“"‘']/u.test(line.words[0]?.text ?? ''))
+      return 'paragraph';
   }
   return 'none';
 }
@@ -245,6 +299,11 @@ const FIELD_NAME_WORDS = 4;
 /** Whether a line is a name and its value, as in the head of a letter: `Date: 4 May`. */
 function isField(line: Line): boolean {
   return line.words.slice(0, FIELD_NAME_WORDS).some((word) => /^[\p{L}\p{N}).-]+:$/u.test(word.text));
+}
+
+/** Whether a line begins with a heading's number and its first word a capital: `2.3 Results`. */
+function isNumberedLine({ words, marker }: Line): boolean {
+  return !marker && numberingDepth(chunkText(words.slice(0, 2))) > 0 && /^\p{Lu}/u.test(words[1]?.text ?? '');
 }
 
 function opensInBold(line: Line): boolean {
@@ -311,27 +370,46 @@ function draftGroup(
   if (first.formula) return { kind: 'formula', ...base, text: first.formula.text, latex: first.formula.latex };
   if (group.every((line) => line.monospace) && group.length > 1)
     return { kind: 'code', ...base, text: codeText(group) };
+  const asText = (): TextDraft => draftText(group, above, index, count, column, context);
+  if (!first.marker || typeof tagOf(words) === 'object' || namesNextItem(group, first.marker, below)) return asText();
+  const rest = [first.words.slice(1), ...words.slice(1)];
+  return {
+    kind: 'item',
+    ...base,
+    marker: first.marker,
+    indent: first.box.x0,
+    html: inlineHtml(rest, context.vocabulary),
+    text: plainText(rest),
+    size: first.size,
+    endsFull,
+    lastWord,
+    ...(first.marker.style === 'bullet' || group.length > MAX_HEADING_LINES ? {} : { asText: asText() }),
+  };
+}
+
+/** A numbered item of more lines is no heading. */
+const MAX_HEADING_LINES = 3;
+
+function draftText(
+  group: readonly Line[],
+  above: Line | undefined,
+  index: number,
+  count: number,
+  column: ColumnMeasure,
+  context: ParagraphContext,
+): TextDraft {
+  const first = group[0] as Line;
+  const last = group.at(-1) as Line;
+  const inner = boundingBox(group.map((line) => line.box));
+  const words = group.map((line) => line.words);
   const tag = tagOf(words);
-  if (first.marker && typeof tag !== 'object' && !namesNextItem(group, first.marker, below)) {
-    const rest = [first.words.slice(1), ...words.slice(1)];
-    const html = inlineHtml(rest, context.vocabulary);
-    return {
-      kind: 'item',
-      ...base,
-      marker: first.marker,
-      indent: first.box.x0,
-      html,
-      text: plainText(rest),
-      size: first.size,
-      endsFull,
-      lastWord,
-    };
-  }
   const text = plainText(words);
   const html = inlineHtml(words, context.vocabulary);
   return {
     kind: 'text',
-    ...base,
+    pageIndex: context.pageIndex,
+    box: context.toPage(inner),
+    ocr: meanConfidence(words),
     ...(tag && { tag }),
     text,
     html,
@@ -341,12 +419,12 @@ function draftGroup(
     gapAbove: above ? (first.box.y0 - above.box.y1) / first.size : Infinity,
     firstInColumn: index === 0,
     lastInColumn: index === count - 1,
-    endsFull,
+    endsFull: column.right - last.box.x1 < last.size * 2.5,
     indented: first.box.x0 - (group[1]?.box.x0 ?? column.left) > first.size * 0.8,
     centred:
       Math.abs(inner.x0 - context.column.x0 - (context.column.x1 - inner.x1)) < first.size &&
       inner.x0 - context.column.x0 > first.size * 2,
-    lastWord,
+    lastWord: last.words.at(-1)?.text ?? '',
     firstWord: first.words[0]?.text ?? '',
   };
 }
@@ -373,6 +451,9 @@ function groupStyle(group: readonly Line[], text: string): DraftStyle {
     italic: group.every((line) => line.italic),
     monospace: group.every((line) => line.monospace),
     capitals: /\p{Lu}/u.test(text) && !/\p{Ll}/u.test(text),
+    smallCapitals: group.some((line) => line.smallCapitals),
+    underlined: group.every((line) => line.underlined),
+    color: longest.style.color,
     font: longest.style.font,
   };
 }

@@ -9,6 +9,12 @@ export interface DraftStyle {
   monospace: boolean;
   /** No lower-case letter. */
   capitals: boolean;
+  /** Small capitals: its words begin larger than they go on. `size` is the larger one. */
+  smallCapitals: boolean;
+  /** A rule stands under all of its words. */
+  underlined: boolean;
+  /** 0xRRGGBB, of its longest word. */
+  color: number;
   /** Of its longest word. */
   font: string;
 }
@@ -57,6 +63,8 @@ export interface ListItemDraft extends DraftBase {
   size: number;
   endsFull: boolean;
   lastWord: string;
+  /** The same lines read as text: an item that nothing follows may be a numbered heading. */
+  asText?: TextDraft;
 }
 
 export interface Marker {

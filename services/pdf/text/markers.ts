@@ -31,19 +31,44 @@ export function romanValue(text: string): number {
   return value;
 }
 
-/** Depth of a heading's number: `2` is 1, `2.3` is 2, `Chapter 2` is 1; 0 where there is none: `575 Quay Street` is an address
- * (fixtures/pdf/address-lines.pdf). */
+/** The number that a heading begins with. */
+export interface Numbering {
+  /** How its first part is written: `decimal`, `roman`, `letter`, or the word before it: `chapter`. */
+  scheme: string;
+  /** `2` is 1, `2.3` is 2. */
+  depth: number;
+  /** The value of its last part. */
+  value: number;
+}
+
+const DECIMAL_HEAD = /^(\d{1,3}(?:\.\d{1,3}){1,5}|\d{1,3}(?=\.)|\d{1,2})\.?\s+\S/u;
+const LETTER_HEAD = /^([A-Z](?:\.\d{1,3}){1,4})\.?\s+\S/u;
+const ROMAN_HEAD = /^([IVXL]{1,6})\.\s+\S/u;
+const WORD_HEAD =
+  /^(chapter|part|section|appendix|annex|article|kapitel|chapitre|cap[ií]tulo)\s+([\dIVXLA-Z]{1,5})\b/iu;
+
+/** The number of a heading; undefined where there is none: `575 Quay Street` is an address (fixtures/pdf/address-lines.pdf). */
+export function readNumbering(text: string): Numbering | undefined {
+  const dotted = DECIMAL_HEAD.exec(text) ?? LETTER_HEAD.exec(text);
+  if (dotted) {
+    const parts = (dotted[1] ?? '').split('.');
+    return {
+      scheme: /^\d/.test(parts[0] ?? '') ? 'decimal' : 'letter',
+      depth: parts.length,
+      value: Number(parts.at(-1)),
+    };
+  }
+  const roman = ROMAN_HEAD.exec(text)?.[1];
+  if (roman !== undefined) return { scheme: 'roman', depth: 1, value: romanValue(roman.toLowerCase()) };
+  const [, word, count = ''] = WORD_HEAD.exec(text) ?? [];
+  if (word === undefined) return undefined;
+  const value = /^\d+$/.test(count) ? Number(count) : romanValue(count.toLowerCase());
+  return { scheme: word.toLowerCase(), depth: 1, value };
+}
+
+/** Depth of a heading's number: `2` is 1, `2.3` is 2, `Chapter 2` is 1; 0 where there is none. */
 export function numberingDepth(text: string): number {
-  const match =
-    /^(?:(\d{1,3}(?:\.\d{1,3}){1,5}|\d{1,3}(?=\.)|\d{1,2})\.?|([A-Z](?:\.\d{1,3}){1,4})\.?|([IVXL]{1,6})\.)\s+\S/u.exec(
-      text,
-    );
-  if (match) return (match[1] ?? match[2] ?? 'I').split('.').length;
-  return /^(?:chapter|part|section|appendix|annex|article|kapitel|chapitre|cap[ií]tulo)\s+[\dIVXLA-Z]{1,5}\b/i.test(
-    text,
-  )
-    ? 1
-    : 0;
+  return readNumbering(text)?.depth ?? 0;
 }
 
 /** Whether a text is nothing but what items and clauses are numbered or marked with: `2.1`, `[Bel19]`, `*`. */
