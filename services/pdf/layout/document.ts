@@ -47,9 +47,13 @@ export function assembleBlocks(
   bookmarks: readonly Bookmark[],
   vocabulary: Vocabulary,
 ): DocumentBlocks {
-  const merged = mergeTables(drafts, vocabulary);
-  const text = merged.filter((draft) => draft.kind !== 'furniture');
-  const headings = markHeadings(text, bookmarks);
+  const joined = mergeTables(drafts, vocabulary);
+  const content = joined.filter((draft) => draft.kind !== 'furniture');
+  const headings = markHeadings(content, bookmarks);
+  const headed = (draft: Draft) =>
+    draft.kind === 'item' && draft.asText && headings.has(draft.asText) ? draft.asText : draft;
+  const merged = joined.map(headed);
+  const text = content.map(headed);
   const notes = findFootNotes(text, headings, bodyStyle(text).size);
   const pages = new Map<number, PagedBlock[]>();
   let title: string | undefined;

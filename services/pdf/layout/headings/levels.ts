@@ -1,0 +1,206 @@
+// Gives the headings of a document their levels: groups them by outline, number and style, and puts the groups in order.
+import type { Bookmark } from '../../source/page-model.ts';
+import type { Draft, DraftStyle, TextDraft } from '../../text/blocks.ts';
+import { readNumbering } from '../../text/markers.ts';
+import { levelsAgree } from '../tagged-headings.ts';
+
+export interface HeadingMark {
+  level: number;
+  /** The document's title. */
+  title: boolean;
+}
+
+/** Headings that have one level: of one outline level, one depth of numbers, or one style. */
+export interface HeadingGroup {
+  headings: TextDraft[];
+  /** Place of the first of them among all headings. */
+  first: number;
+  size: number;
+  bold: number;
+  italic: number;
+  capitals: number;
+  centred: number;
+  smallCapitals: number;
+  underlined: number;
+  color: number;
+  scheme: string;
+  depth: number;
+  /** Its level by the tags of the file, and by these or the outline. */
+  tagged: number | undefined;
+  outline: number | undefined;
+  /** It is one heading, the first of the document, and nothing stands before it. */
+  opens: boolean;
+}
+
+/** Markdown and HTML have six levels. */
+const DEEPEST = 6;
+/** Type sizes that differ by less, in points, are printed as one. */
+const SIZE_STEP = 0.5;
+/** Letters before the first heading that tell a page out of the middle of a text. */
+const TEXT_BEFORE = 400;
+
+/** What a bookmark and a printed heading have in common. */
+export function normalise(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+    .slice(0, 200);
+}
+
+/** Drafts with the same key are printed alike. */
+export function styleKey(style: DraftStyle): string {
+  const { bold, capitals, italic, smallCapitals, underlined } = style;
+  const flags = [bold, capitals, italic, smallCapitals, underlined].map(Number).join('');
+  return `${Math.round(style.size / SIZE_STEP)}|${flags}|${style.color}`;
+}
+
+/** @param found the headings, in the order of the document */
+export function setLevels(
+  found: readonly TextDraft[],
+  drafts: readonly Draft[],
+  bookmarks: readonly Bookmark[],
+  weights: readonly number[],
+): Map<TextDraft, HeadingMark> {
+  const marks = new Map<TextDraft, HeadingMark>();
+  const groups = orderGroups(groupHeadings(found, drafts, bookmarks), weights);
+  const top = groups[0];
+  if (!top) return marks;
+  const title = groups.length > 1 || top.opens ? isTitle(top) : false;
+  for (const [rank, group] of groups.entries()) {
+    // A title without a tag stands above the tagged headings.
+    const below = title && rank > 0 && top.tagged === undefined ? 1 : 0;
+    const level = Math.min(DEEPEST, group.tagged === undefined ? rank + (title ? 1 : 2) : group.tagged + below);
+    for (const heading of group.headings) marks.set(heading, { level, title: title && rank === 0 && level === 1 });
+  }
+  return marks;
+}
+
+/** A title stands alone in its style, at the beginning, and has no number. */
+function isTitle({ headings, scheme, first }: HeadingGroup): boolean {
+  const [heading] = headings;
+  return headings.length === 1 && scheme === '' && first === 0 && (heading?.pageIndex ?? 0) <= 1;
+}
+
+export function groupHeadings(
+  found: readonly TextDraft[],
+  drafts: readonly Draft[],
+  bookmarks: readonly Bookmark[],
+): HeadingGroup[] {
+  const outline = new Map(bookmarks.map((bookmark) => [normalise(bookmark.title), bookmark.level]));
+  const tagged = levelsAgree(found);
+  const keys = found.map((heading) => {
+    if (tagged && typeof heading.tag === 'object') return `tag ${heading.tag.level}`;
+    const level = outline.get(normalise(heading.text));
+    if (level !== undefined) return `outline ${level}`;
+    const number = readNumbering(heading.text);
+    return number ? `${number.scheme} ${number.depth}` : undefined;
+  });
+  const ofStyle = commonKeys(found, keys);
+  const groups = new Map<string, TextDraft[]>();
+  for (const [n, heading] of found.entries()) {
+    const style = styleKey(heading.style);
+    const key = keys[n] ?? ofStyle.get(style) ?? style;
+    const group = groups.get(key);
+    if (group) group.push(heading);
+    else groups.set(key, [heading]);
+  }
+  const opening = openingHeading(found, drafts);
+  return [...groups].map(([key, headings]) => describeGroup(key, headings, found, outline, opening));
+}
+
+/** The key that most headings of a style have: `References` is a heading like `7. Results` where it looks like it. */
+function commonKeys(found: readonly TextDraft[], keys: readonly (string | undefined)[]): Map<string, string> {
+  const counts = new Map<string, Map<string, number>>();
+  for (const [n, heading] of found.entries()) {
+    const key = keys[n];
+    if (key === undefined) continue;
+    const style = styleKey(heading.style);
+    const ofStyle = counts.get(style) ?? new Map<string, number>();
+    counts.set(style, ofStyle.set(key, (ofStyle.get(key) ?? 0) + 1));
+  }
+  return new Map(
+    [...counts].map(([style, ofStyle]) => [style, [...ofStyle].reduce((a, b) => (b[1] > a[1] ? b : a))[0]]),
+  );
+}
+
+/** The first heading, where no text stands before it. */
+function openingHeading(found: readonly TextDraft[], drafts: readonly Draft[]): TextDraft | undefined {
+  let letters = 0;
+  for (const draft of drafts) {
+    if (draft === found[0]) break;
+    if (draft.kind === 'text' || draft.kind === 'item') letters += draft.text.length;
+  }
+  return letters > TEXT_BEFORE ? undefined : found[0];
+}
+
+function describeGroup(
+  key: string,
+  headings: TextDraft[],
+  found: readonly TextDraft[],
+  outline: ReadonlyMap<string, number>,
+  opening: TextDraft | undefined,
+): HeadingGroup {
+  const share = (test: (heading: TextDraft) => boolean) => headings.filter(test).length / headings.length;
+  const first = headings[0] as TextDraft;
+  const tagged = key.startsWith('tag ') ? Number(key.slice('tag '.length)) : undefined;
+  const number = /^(?:tag|outline) /.test(key)
+    ? undefined
+    : readNumbering(headings.map((one) => one.text).find((text) => readNumbering(text)) ?? '');
+  return {
+    headings,
+    first: found.indexOf(first),
+    size: headings.reduce((sum, one) => sum + one.style.size, 0) / headings.length,
+    bold: share((one) => one.style.bold),
+    italic: share((one) => one.style.italic),
+    capitals: share((one) => one.style.capitals),
+    centred: share((one) => one.centred),
+    smallCapitals: share((one) => one.style.smallCapitals),
+    underlined: share((one) => one.style.underlined),
+    color: share((one) => one.style.color !== 0),
+    scheme: number?.scheme ?? '',
+    depth: number?.depth ?? 0,
+    tagged,
+    outline: tagged ?? outline.get(normalise(first.text)),
+    opens: headings.length === 1 && first === opening,
+  };
+}
+
+/** What tells which of two groups is the higher one: each number is positive where it speaks for `a`. */
+export function compareGroups(a: HeadingGroup, b: HeadingGroup): number[] {
+  const size = Math.log(a.size / b.size);
+  const sameScheme = a.scheme !== '' && a.scheme === b.scheme;
+  return [
+    Math.max(-0.4, Math.min(0.4, size)) * 5,
+    Math.sign(Math.abs(size) < 0.03 ? 0 : size),
+    a.bold - b.bold,
+    a.capitals - b.capitals,
+    b.italic - a.italic,
+    a.centred - b.centred,
+    sameScheme ? Math.sign(b.depth - a.depth) : 0,
+    a.outline !== undefined && b.outline !== undefined ? Math.sign(b.outline - a.outline) : 0,
+    Number(a.opens) - Number(b.opens),
+    Math.sign(b.first - a.first),
+    Math.log(b.headings.length / a.headings.length),
+    a.smallCapitals - b.smallCapitals,
+    a.underlined - b.underlined,
+    a.color - b.color,
+    Number(a.depth === 1) - Number(b.depth === 1),
+    Number(a.depth > 1) - Number(b.depth > 1),
+  ];
+}
+
+/** The groups from the highest to the lowest: each is compared with each, as on average one of them is the higher one. */
+function orderGroups(groups: readonly HeadingGroup[], weights: readonly number[]): HeadingGroup[] {
+  const points = groups.map((a) =>
+    groups.reduce((sum, b) => {
+      if (a === b) return sum;
+      const score = compareGroups(a, b).reduce((total, one, n) => total + one * (weights[n] ?? 0), 0);
+      return sum + 1 / (1 + Math.exp(-score));
+    }, 0),
+  );
+  return groups
+    .map((group, n) => ({ group, points: points[n] ?? 0 }))
+    .sort((a, b) => b.points - a.points)
+    .map(({ group }) => group);
+}

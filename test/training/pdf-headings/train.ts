@@ -1,0 +1,249 @@
+// Runs `npm run pdf-headings`: trains the model that tells headings from text and puts them in order, and shows what it is worth.
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { Features } from '#services/pdf/layout/headings/features.ts';
+import { compareGroups, groupHeadings, setLevels } from '#services/pdf/layout/headings/levels.ts';
+import { type HeadingModel, printTree } from '#services/pdf/layout/headings/model.ts';
+import { chooseHeadings } from '#services/pdf/layout/headings.ts';
+import { type Row, trainTrees, trainWeights } from './boosting.ts';
+import { type LearnDocument, readDocuments } from './documents.ts';
+
+const USAGE = `npm run pdf-headings -- FOLDER... [--folds 5] [--write]
+  Each FOLDER has pdf/NAME.pdf and truth/NAME.md. Prints heading F1 and level (share of pairs of headings in the true order) of
+  documents that were not trained on, in folds, and with each engine of the names left out. --write trains on all and writes the weights.`;
+
+const WEIGHTS = new URL('../../../services/pdf/layout/headings/weights.ts', import.meta.url);
+const BOOSTING = { trees: 200, depth: 3, rate: 0.1, leafWeight: 2, ridge: 2 };
+/** Copies of each document with its styles changed, and the weight of one. */
+const COPIES = 3;
+const COPY_WEIGHT = 0.7;
+/** Documents of our generator are the more, and less like those of others. */
+const GENERATED_WEIGHT = 0.5;
+
+interface Learned {
+  model: HeadingModel;
+  order: number[];
+}
+
+/** Numbers from 0 to 1 that are the same in every run. */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const FLAGS = ['bold', 'italic', 'capitals', 'smallCapitals', 'underlined', 'color'];
+const SIZES = ['size', 'beforeSize', 'afterSize'];
+const GAPS = ['styleGap', 'above', 'aboveUsual', 'below', 'aboveLessBelow'];
+
+/** A document in another design: bold becomes italic, larger a little larger, wide gaps narrower. No design is a heading's alone. */
+function restyle(rows: readonly Row[], roll: () => number): Row[] {
+  const flags = [...FLAGS];
+  if (roll() < 0.5)
+    for (let n = flags.length - 1; n > 0; n--) {
+      const other = Math.floor(roll() * (n + 1));
+      [flags[n], flags[other]] = [flags[other] as string, flags[n] as string];
+    }
+  const size = roll() < 0.3 ? roll() * 0.3 : 0.6 + roll() * 0.7;
+  const gap = 0.6 + roll() * 0.8;
+  const swap = roll() < 0.5;
+  const oneFace = roll() < 0.3;
+  const alone = roll() < 0.4;
+  const numbersAlone = roll() < 0.2;
+  return rows.map((row) => {
+    const features: Features = { ...row.features };
+    const of = (name: string) => row.features[name] ?? 0;
+    for (const [n, name] of FLAGS.entries()) features[name] = of(flags[n] as string);
+    if (flags[0] !== 'bold') for (const name of ['beforeBold', 'afterBold']) features[name] = 0;
+    for (const name of SIZES) features[name] = of(name) * size;
+    for (const name of GAPS) features[name] = of(name) * gap;
+    if (swap) Object.assign(features, { colon: of('question'), question: of('colon') });
+    if (oneFace) features.face = 0;
+    if (numbersAlone && of('depth') > 0) Object.assign(features, BODY_STYLE, asBody(features));
+    else if (alone) Object.assign(features, standAlone(features));
+    return { ...row, features };
+  });
+}
+
+/** What the type of the text has: a numbered heading may be set in it. */
+const BODY_STYLE: Features = {
+  ...Object.fromEntries([...FLAGS, ...SIZES, 'face', 'beforeBold', 'afterBold'].map((name) => [name, 0])),
+  ofSize: 0.8,
+  ofStyle: 0.7,
+  headLike: 0.1,
+  styleCount: 3,
+  styleLength: 250,
+  styleOverText: 0.3,
+};
+
+/** Text beside a text in the same type. */
+function asBody(features: Features): Features {
+  const sides = ['before', 'after'].filter((side) => (features[`${side}Letters`] ?? 0) > 0);
+  return Object.fromEntries(
+    sides.flatMap((side) => [
+      [`${side}Body`, 1],
+      [`${side}Alike`, 1],
+    ]),
+  );
+}
+
+/** As if nothing else in the document were printed like it: the others cannot speak for it. */
+function standAlone(features: Features): Features {
+  const of = (name: string) => features[name] ?? 0;
+  const all = Math.exp(of('styleCount')) * of('styleLength');
+  return {
+    ofStyle: (of('ofStyle') * of('letters')) / Math.max(1, all),
+    headLike: Number(of('letters') < 100 && of('sentence') === 0),
+    styleCount: 0,
+    styleLength: of('letters'),
+    styleGap: of('above'),
+    styleOverText: of('afterRunning'),
+  };
+}
+
+export function learn(documents: readonly LearnDocument[]): Learned {
+  const roll = dice(1);
+  const share = 1 + COPIES * COPY_WEIGHT;
+  const rows = documents.flatMap(({ part, candidates, found }) => {
+    const weight = (isGenerated(part) ? GENERATED_WEIGHT : 1) / share;
+    const own = candidates.map((candidate) => ({
+      features: candidate.features,
+      label: Number(found.has(candidate)),
+      weight,
+    }));
+    const copies = Array.from({ length: COPIES }, () => restyle(own, roll)).flat();
+    return [...own, ...copies.map((row) => ({ ...row, weight: weight * COPY_WEIGHT }))];
+  });
+  return { model: trainTrees(rows, BOOSTING), order: trainWeights(documents.flatMap(orderRows)) };
+}
+
+/** The groups of a document's true headings, two by two. */
+function orderRows({ candidates, found, drafts, bookmarks }: LearnDocument) {
+  const levels = new Map([...found].map(([{ draft }, { level }]) => [draft, level]));
+  const heads = candidates.filter((candidate) => found.has(candidate)).map(({ draft }) => draft);
+  const groups = groupHeadings(heads, drafts, bookmarks);
+  const mean = groups.map(
+    ({ headings }) => headings.reduce((sum, heading) => sum + (levels.get(heading) ?? 0), 0) / headings.length,
+  );
+  const pairs = groups.flatMap((a, n) =>
+    groups.flatMap((b, m) => {
+      const apart = (mean[m] ?? 0) - (mean[n] ?? 0);
+      return m <= n || Math.abs(apart) < 0.5 ? [] : [{ values: compareGroups(a, b), label: Number(apart > 0) }];
+    }),
+  );
+  return pairs.map((pair) => ({ ...pair, weight: 1 / Math.sqrt(pairs.length) }));
+}
+
+interface Score {
+  part: string;
+  f1: number;
+  pairs: number | undefined;
+}
+
+/** How many texts printed on the page are headings in the truth, and are marked. */
+export function judge(
+  { part, candidates, found, truth, drafts, bookmarks }: LearnDocument,
+  { model, order }: Learned,
+): Score {
+  const chosen = chooseHeadings(candidates, model);
+  const marks = setLevels(chosen, drafts, bookmarks, order);
+  const hits = [...found].flatMap(([{ draft }, { level }]) => {
+    const mark = marks.get(draft);
+    return mark ? [{ level, given: mark.level }] : [];
+  });
+  let right = 0;
+  let pairs = 0;
+  for (const [n, a] of hits.entries())
+    for (const b of hits.slice(n + 1)) {
+      pairs++;
+      if (Math.sign(a.level - b.level) === Math.sign(a.given - b.given)) right++;
+    }
+  return { part, f1: (2 * hits.length) / (truth.length + chosen.length), pairs: pairs > 0 ? right / pairs : undefined };
+}
+
+export function show(label: string, scores: readonly Score[]): void {
+  for (const part of new Set(scores.map((score) => score.part))) {
+    const of = scores.filter((score) => score.part === part);
+    const pairs = of.flatMap((score) => score.pairs ?? []);
+    const mean = (values: readonly number[]) => (values.reduce((a, b) => a + b, 0) / values.length).toFixed(4);
+    console.log(
+      `${label.padEnd(20)} ${part.padEnd(10)} ${of.length} documents, F1 ${mean(of.map((one) => one.f1))}, pairs ${mean(pairs)}`,
+    );
+  }
+}
+
+/** Whether a folder is one of `npm run pdf-styles`, and no corpus with a folder `dev`. */
+const isGenerated = (part: string) => part.startsWith('gen');
+
+/** The part of a name that tells who made a document: nothing of one maker is in two folds. */
+const makerOf = ({ part, name }: LearnDocument) =>
+  `${part} ${part === 'real' ? name.split('-')[0] : name.split('__')[0]}`;
+
+function foldOf(document: LearnDocument, folds: number): number {
+  let hash = 7;
+  for (const letter of makerOf(document)) hash = (Math.imul(hash, 31) + letter.charCodeAt(0)) >>> 0;
+  return hash % folds;
+}
+
+export function crossValidate(documents: readonly LearnDocument[], folds: number): void {
+  const scores = Array.from({ length: folds }, (_, fold) => {
+    const learned = learn(documents.filter((document) => foldOf(document, folds) !== fold));
+    return documents.filter((document) => foldOf(document, folds) === fold).map((document) => judge(document, learned));
+  }).flat();
+  show(`${folds} folds, unseen`, scores);
+  for (const engine of new Set(documents.flatMap(({ name }) => name.split('__')[1] ?? []))) {
+    const isOut = (document: LearnDocument) => document.part === 'styles' && document.name.endsWith(`__${engine}`);
+    if (!documents.some(isOut)) continue;
+    const learned = learn(documents.filter((document) => !isOut(document)));
+    show(
+      `without ${engine}`,
+      documents.filter(isOut).map((document) => judge(document, learned)),
+    );
+  }
+}
+
+export function weightsFile({ model, order }: Learned, about: string): string {
+  return `// The weights of the heading model, written by \`npm run pdf-headings -- --write\`: do not edit them.
+// ${about}
+
+/** Logarithm of the odds before any tree. */
+export const BASE = ${model.base};
+
+/** What compareGroups() counts for each reason. */
+export const ORDER_WEIGHTS: readonly number[] = [${order.join(', ')}];
+
+/** The trees, as parseTree() reads them. */
+export const TREES: readonly string[] = [
+${model.trees.map((tree) => `  '${printTree(tree)}',`).join('\n')}
+];
+`;
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: { folds: { type: 'string', default: '5' }, write: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  if (positionals.length === 0) {
+    console.log(USAGE);
+    return;
+  }
+  const documents = (await Promise.all(positionals.map(readDocuments))).flat().filter(({ truth }) => truth.length > 0);
+  const headings = documents.reduce((sum, { truth }) => sum + truth.length, 0);
+  const printed = documents.reduce((sum, { found }) => sum + found.size, 0);
+  console.log(
+    `${documents.length} documents, ${headings} headings, ${printed} of them are texts of their own on the page`,
+  );
+  if (Number(values.folds) > 1) crossValidate(documents, Number(values.folds));
+  if (!values.write) return;
+  const learned = learn(documents);
+  show(
+    'trained on',
+    documents.map((document) => judge(document, learned)),
+  );
+  writeFileSync(WEIGHTS, weightsFile(learned, `Trained on ${documents.length} documents with ${headings} headings.`));
+}
+
+if (import.meta.main) await main();
