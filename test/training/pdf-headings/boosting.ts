@@ -9,7 +9,7 @@ export interface Row {
   weight: number;
 }
 
-export interface BoostingOptions {
+interface BoostingOptions {
   trees: number;
   depth: number;
   /** Share of a tree's answer that is added. */

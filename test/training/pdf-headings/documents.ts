@@ -12,7 +12,7 @@ import { HeadMemory } from '#services/pdf/tables/head-memory.ts';
 import type { Draft } from '#services/pdf/text/blocks.ts';
 import type { Vocabulary } from '#services/pdf/text/inline.ts';
 
-export interface TrueHeading {
+interface TrueHeading {
   level: number;
   text: string;
 }
@@ -67,7 +67,7 @@ async function readDrafts(bytes: Uint8Array): Promise<{ drafts: Draft[]; bookmar
 }
 
 /** Text as both sides have it: without emphasis, links, escapes and the kinds of quotes and dashes. */
-export function plain(text: string): string {
+function plain(text: string): string {
   return text
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/\\(?=[^\p{L}\p{N}\s])|[*`]|<[^>]+>/gu, '')
@@ -89,7 +89,7 @@ function trueHeadings(markdown: string): TrueHeading[] {
 }
 
 /** How alike two texts are, 0 to 1: twice their longest common subsequence, by their lengths together. */
-export function likeness(a: string, b: string): number {
+function likeness(a: string, b: string): number {
   if (a === b) return 1;
   let row = new Uint16Array(b.length + 1);
   for (const letter of a) {
@@ -102,10 +102,10 @@ export function likeness(a: string, b: string): number {
 }
 
 /** A printed text this like a true heading is it. */
-export const SAME_TEXT = 0.8;
+const SAME_TEXT = 0.8;
 
 /** Takes the true headings in order: each is the candidate most like it that is left. */
-export function align<T extends Pick<Candidate, 'draft'>>(
+function align<T extends Pick<Candidate, 'draft'>>(
   truth: readonly TrueHeading[],
   candidates: readonly T[],
 ): Map<T, TrueHeading> {

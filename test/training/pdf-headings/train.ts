@@ -103,7 +103,7 @@ function standAlone(features: Features): Features {
   };
 }
 
-export function learn(documents: readonly LearnDocument[]): Learned {
+function learn(documents: readonly LearnDocument[]): Learned {
   const roll = dice(1);
   const share = 1 + COPIES * COPY_WEIGHT;
   const rows = documents.flatMap(({ part, candidates, found }) => {
@@ -143,10 +143,7 @@ interface Score {
 }
 
 /** How many texts printed on the page are headings in the truth, and are marked. */
-export function judge(
-  { part, candidates, found, truth, drafts, bookmarks }: LearnDocument,
-  { model, order }: Learned,
-): Score {
+function judge({ part, candidates, found, truth, drafts, bookmarks }: LearnDocument, { model, order }: Learned): Score {
   const chosen = chooseHeadings(candidates, model);
   const marks = setLevels(chosen, drafts, bookmarks, order);
   const hits = [...found].flatMap(([{ draft }, { level }]) => {
@@ -163,7 +160,7 @@ export function judge(
   return { part, f1: (2 * hits.length) / (truth.length + chosen.length), pairs: pairs > 0 ? right / pairs : undefined };
 }
 
-export function show(label: string, scores: readonly Score[]): void {
+function show(label: string, scores: readonly Score[]): void {
   for (const part of new Set(scores.map((score) => score.part))) {
     const of = scores.filter((score) => score.part === part);
     const pairs = of.flatMap((score) => score.pairs ?? []);
@@ -187,7 +184,7 @@ function foldOf(document: LearnDocument, folds: number): number {
   return hash % folds;
 }
 
-export function crossValidate(documents: readonly LearnDocument[], folds: number): void {
+function crossValidate(documents: readonly LearnDocument[], folds: number): void {
   const scores = Array.from({ length: folds }, (_, fold) => {
     const learned = learn(documents.filter((document) => foldOf(document, folds) !== fold));
     return documents.filter((document) => foldOf(document, folds) === fold).map((document) => judge(document, learned));
@@ -204,18 +201,20 @@ export function crossValidate(documents: readonly LearnDocument[], folds: number
   }
 }
 
-export function weightsFile({ model, order }: Learned, about: string): string {
+const DECLARE = 'export const';
+
+function weightsFile({ model, order }: Learned, about: string): string {
   return `// The weights of the heading model, written by \`npm run pdf-headings -- --write\`: do not edit them.
 // ${about}
 
 /** Logarithm of the odds before any tree. */
-export const BASE = ${model.base};
+${DECLARE} BASE = ${model.base};
 
 /** What compareGroups() counts for each reason. */
-export const ORDER_WEIGHTS: readonly number[] = [${order.join(', ')}];
+${DECLARE} ORDER_WEIGHTS: readonly number[] = [${order.join(', ')}];
 
 /** The trees, as parseTree() reads them. */
-export const TREES: readonly string[] = [
+${DECLARE} TREES: readonly string[] = [
 ${model.trees.map((tree) => `  '${printTree(tree)}',`).join('\n')}
 ];
 `;

@@ -11,7 +11,7 @@ export interface HeadingMark {
 }
 
 /** Headings that have one level: of one outline level, one depth of numbers, or one style. */
-export interface HeadingGroup {
+interface HeadingGroup {
   headings: TextDraft[];
   /** Place of the first of them among all headings. */
   first: number;
