@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BOLD, line, PLAIN, sized } from '#test/harness/documents/pdf-pages.ts';
 import type { TextStyle, Word } from '../source/page-model.ts';
-import { buildChunks, chunkText, makeChunk, spaceBetween } from './lines.ts';
+import { buildChunks, chunkText, groupRows, makeChunk, spaceBetween } from './lines.ts';
 
 type Piece = readonly [x: number, text: string, more?: Partial<Word>];
 const words = (...pieces: readonly Piece[]): Word[] =>
@@ -20,6 +20,14 @@ test('a wide gap ends a piece, unless all gaps of a line are as wide', () => {
     ['wide, even gaps'],
     'a comma in another face',
   );
+});
+
+test('raised marks stand on the lines of their figures, in whatever order they come', () => {
+  const raised = (x: number, text: string) => line(x, 16, text, sized(5.5));
+  const items = [...raised(30, '1'), ...raised(90, '2'), ...line(10, 20, 'four'), ...line(70, 20, 'five')];
+  const shown = (words: Word[]) => groupRows(words).map((row) => row.map(({ text }) => text).join(' '));
+  assert.deepEqual(shown(items), ['four 1 five 2']);
+  assert.deepEqual(shown([...line(10, 15, 'small', sized(6)), ...line(10, 24, 'large')]), ['small', 'large']);
 });
 
 test('lines that OCR read apart stay apart, however near they stand', () => {

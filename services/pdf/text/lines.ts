@@ -230,13 +230,14 @@ export function groupRows<T extends { box: Box }>(items: readonly T[]): T[][] {
   for (const item of sorted) {
     const middle = (item.box.y0 + item.box.y1) / 2;
     const itemHeight = item.box.y1 - item.box.y0;
-    if (middle > limit) {
+    const marked = row.length > 0 && row.every((one) => isRaised(one.box, item.box));
+    if (middle > limit && !marked) {
       row = [];
       rows.push(row);
       height = itemHeight;
       limit = middle + itemHeight * 0.45;
     } else if (itemHeight > height) {
-      // A superscript came first: the line's own height rules.
+      // A raised mark came first: the line's own height rules.
       height = itemHeight;
       limit = Math.max(limit, middle + itemHeight * 0.3);
     }
@@ -244,6 +245,15 @@ export function groupRows<T extends { box: Box }>(items: readonly T[]): T[][] {
   }
   for (const one of rows) one.sort((a, b) => a.box.x0 - b.box.x0);
   return rows;
+}
+
+/** A raised mark overlaps the line that it belongs to by more than this share of its own height. */
+const RAISED_OVERLAP = 0.6;
+
+/** Whether a smaller box is that of a raised mark on a line of this height; lines one above the other hardly overlap. */
+function isRaised(mark: Box, line: Box): boolean {
+  const height = mark.y1 - mark.y0;
+  return height < line.y1 - line.y0 && overlap(mark.y0, mark.y1, line.y0, line.y1) > height * RAISED_OVERLAP;
 }
 
 /** Whether white space stands between two neighbours of a line. */
