@@ -1,7 +1,7 @@
 // Holds each rule that reads a table from the lines drawn around its cells, on pages made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellTexts, line, pageOf, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import { cellTexts, line, PLAIN, pageOf, rows, rule } from '#test/harness/documents/pdf-pages.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { buildChunks } from '../text/lines.ts';
 import { findRuledTables } from './ruled.ts';
@@ -391,4 +391,38 @@ test('a drawn row of several cells alone is a table where nothing stands under i
   assert.deepEqual(found(birds(), head), [], 'the head of open rows');
   const pair = [...level([300, 320]), ...down([100, 200, 400], 300, 320)];
   assert.deepEqual(found(rows(AXES.slice(0, 2), 313, [['Bird', 'Spring']]), pair), [], 'two cells');
+});
+
+test('the column lines of a drawn head go on through a body without them, down to the line that closes it', () => {
+  const head = [...level([300, 320]), ...down(XS, 300, 320)];
+  assert.deepEqual(found(birds(), [...head, ...level([360])]), [BIRDS], 'one line at the end');
+  assert.deepEqual(found(birds(), [...head, ...level([340, 360])]), [BIRDS], 'a line under each row');
+  assert.deepEqual(found(birds(), [...head, ...level([340, 360, 500])]), [BIRDS], 'a line without text above it');
+  assert.deepEqual(found(birds(), [...head, ...level([360], 100, 300)]), [], 'a line of another width');
+  const framed = [...level([300, 320, 360]), ...down([100, 400]), ...down([200, 300], 300, 320)];
+  assert.deepEqual(found(birds(), framed), [BIRDS], 'in a frame');
+  const grouped = [...birds(), ...line(105, 373, 'waders of the northern and the southern shore of the bay', PLAIN, 3)];
+  const more = [...grouped, ...rows(AXES, 393, [['Ruff', '7', '8']]), ...rows(AXES, 413, [['Knot', '5', '6']])];
+  const texts = ['waders of the northern and the southern shore of the bay'];
+  assert.deepEqual(
+    found(more, [...head, ...level([340, 360, 380, 400, 420])]),
+    [[...BIRDS, texts, ['Ruff', '7', '8'], ['Knot', '5', '6']]],
+    'a row over the columns',
+  );
+});
+
+test('column lines do not go on through sentences, nor over the lines of another table', () => {
+  const head = [...level([300, 320]), ...down(XS, 300, 320)];
+  const names = rows(AXES, 313, BIRDS.slice(0, 1));
+  const text = [
+    'The gulls of the northern shore were counted in the',
+    'spring and in the autumn of both years by all of us',
+  ];
+  const prose = text.flatMap((one, n) => line(105, 333 + n * 14, one, PLAIN, 3));
+  assert.deepEqual(found([...names, ...prose], [...head, ...level([360])]), [], 'under the head');
+  const framed = [...level([300, 320, 360]), ...down([100, 400]), ...down([200, 300], 300, 320)];
+  assert.deepEqual(found([...names, ...prose], framed), [[BIRDS[0], [text.join(' ')]]], 'in a frame');
+  const second = [...level([345, 365]), ...down(XS, 345, 365)];
+  const both = [...names, ...rows(AXES, 358, BIRDS.slice(0, 1)), ...rows(AXES, 378, BIRDS.slice(1), 20)];
+  assert.deepEqual(found(both, [...head, ...second, ...level([405])]), [BIRDS.slice(0, 1), BIRDS], 'two heads');
 });

@@ -8,12 +8,9 @@ import type { Vocabulary } from '../text/inline.ts';
 import { type Chunk, groupRows } from '../text/lines.ts';
 import { findColumns, numericShare, textRows } from './alignment.ts';
 import { buildGrid, type FoundTable, isTable, type RawCell, tableConfidence } from './grid.ts';
+import { CROSS, closeOpenBody, continueColumnLines, SAME } from './open-body.ts';
 import { groupLinesIntoRows } from './rows.ts';
 
-/** Lines cross if they miss each other by no more than this, in points. */
-const CROSS = 3;
-/** Lines closer than this are one (double rules, a cell's border on both sides). */
-const SAME = 3.5;
 /** More lines than this are a drawing. */
 const MAX_LINES = 2_500;
 const MAX_CELLS = 40_000;
@@ -30,9 +27,14 @@ export function findRuledTables(
   const words = chunks.flatMap((chunk) => chunk.words);
   const taken = new Set<Word>();
   const tables: FoundTable[] = [];
-  for (const lines of connect(page.rulings)) {
+  const groups = connect(page.rulings);
+  const alone = groups.filter((lines) => lines.every((line) => line.horizontal)).flat();
+  for (const lines of groups) {
     const free = words.filter((word) => !taken.has(word));
-    const table = readGrid(lines, free, sideways, vocabulary);
+    const body = closeOpenBody(lines, alone, page.rulings, free);
+    const table =
+      (body.length > 0 ? readGrid([...lines, ...body], free, sideways, vocabulary) : undefined) ??
+      readGrid(lines, free, sideways, vocabulary);
     if (!table) continue;
     for (const word of table.words) taken.add(word);
     tables.push(table);
@@ -105,6 +107,7 @@ function readGrid(
   if (xs.length < 3) return undefined;
   const box: Box = { x0: xs[0] ?? 0, x1: xs.at(-1) ?? 0, y0: ys[0] ?? 0, y1: ys.at(-1) ?? 0 };
   const inside = words.filter((word) => centreInside(word.box, box));
+  vertical.push(...continueColumnLines(xs, ys, drawnEdges(xs, ys, vertical), inside));
   ys = splitOpenRows(xs, ys, horizontal, inside);
   xs = splitOpenColumns(xs, vertical, inside);
   const columns = xs.length - 1;
