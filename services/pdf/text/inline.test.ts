@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BOLD, blocksOf, filled, ITALIC, line, PLAIN, prose, sized } from '#test/harness/documents/pdf-pages.ts';
 import type { TextStyle, Word } from '../source/page-model.ts';
-import { joinHyphenated, learnWords } from './inline.ts';
+import { joinHyphenated, learnWords, type Vocabulary } from './inline.ts';
 
 /** The blocks of a page, as HTML. */
 const html = (...words: Word[][]) => blocksOf([words.flat()]).join('');
@@ -77,11 +77,49 @@ test('no space where a Japanese line ends before a Japanese one, but before and 
   assert.match(lines('Lighthouse of the old bay', '人は船の数を帳面に書き朝の'), /bay 人は/);
 });
 
+/** A vocabulary of lines, each given by its words; none of their first words is learnt. */
+function learnt(...lines: string[]): Vocabulary {
+  const vocabulary: Vocabulary = new Set();
+  learnWords(
+    vocabulary,
+    lines.map((words, index) => line(50, 100 + index * 12, words)),
+  );
+  return vocabulary;
+}
+
+test('a hyphen at a line’s end goes where the document breaks its words, and stays where it does not', () => {
+  const whole = Array.from({ length: 40 }, () => 'gulls rest on the quay');
+  const broken = learnt(
+    ...whole.slice(0, 9),
+    'gulls rest on the har-',
+    'bour beside two boats',
+    'the crew was based here',
+  );
+  assert.equal(joinHyphenated('light-', 'house', broken), 'light');
+  assert.equal(
+    joinHyphenated('har-', 'bour', broken),
+    'har',
+    'the first word of a line may be the rest of a broken one',
+  );
+  assert.equal(joinHyphenated('steam-', 'based', broken), 'steam-', 'the second half is a word of its own');
+  assert.equal(joinHyphenated('light-', 'house', learnt(...whole, 'the keeper is well-')), 'light-');
+});
+
+test('a hyphen at a line’s end stays beside one letter, after capitals and before a capital, unless the word stands whole', () => {
+  const few = learnt('the signals of impulse buoys', 'one easy repairing of nets');
+  assert.equal(joinHyphenated('V-', 'notch', few), 'V-');
+  assert.equal(joinHyphenated('WASI-', 'supporting', few), 'WASI-');
+  assert.equal(joinHyphenated('Al-', 'Hamra', few), 'Al-');
+  assert.equal(joinHyphenated('IM-', 'PULSE', few), 'IM');
+  assert.equal(joinHyphenated('net-mend-', 'ing', few), 'net-mend-');
+  assert.equal(joinHyphenated('net-repair-', 'ing', few), 'net-repair');
+});
+
 test('words are learnt up to a bound', () => {
   const most = new Set(Array.from({ length: 500_000 }, (_, n) => `w${n}`));
-  learnWords(most, [line(50, 100, 'gulls')]);
+  learnWords(most, [line(50, 100, 'the gulls')]);
   assert.equal(most.size, 500_000);
   const few = new Set<string>();
-  learnWords(few, [line(50, 100, 'gulls, Terns!')]);
+  learnWords(few, [line(50, 100, 'the gulls, Terns!')]);
   assert.deepEqual([...few], ['gulls', 'terns']);
 });

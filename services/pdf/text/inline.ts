@@ -5,7 +5,12 @@ import type { Word } from '../source/page-model.ts';
 import { spaceBetween } from './lines.ts';
 
 /** Lower-case words that stand unbroken in the document: they decide whether a hyphen at a line's end belongs to the word. */
-export type Vocabulary = Set<string>;
+export interface Vocabulary extends Set<string> {
+  /** How many lines of text were learnt. */
+  lines?: number;
+  /** How many of them end with a hyphen. */
+  hyphenLines?: number;
+}
 
 interface InlineOptions {
   /** Leave bold and italic unmarked (headings, headers of tables). */
@@ -57,20 +62,39 @@ function isUnspacedScript(before: string, after: string): boolean {
 
 /**
  * What a line's last word becomes before the next line's first, or undefined where the line end is a space.
- * A hyphen between letters goes, unless the document has the word with its hyphen and not without.
+ * A hyphen before a small letter goes where the document breaks its words at line ends, unless it belongs to the word.
  */
 export function joinHyphenated(last: string, next: string, vocabulary: Vocabulary): string | undefined {
   if (last.endsWith('\u00ad')) return last.slice(0, -1);
   if (/.[/\u2014]$/u.test(last)) return last;
   if (!/[\p{L}\d][-\u2010\u2011]$/u.test(last)) return undefined;
   const stem = last.slice(0, -1);
-  if (!/^\p{Ll}/u.test(next) || !/\p{L}$/u.test(stem)) return last;
-  const head = /[\p{L}-]+$/u.exec(stem)?.[0].toLowerCase() ?? '';
-  const tail = /^[\p{L}-]+/u.exec(next)?.[0].toLowerCase() ?? '';
-  if (vocabulary.has(head + tail)) return stem;
-  if (vocabulary.has(`${head}-${tail}`)) return last;
-  if (head.includes('-')) return last;
-  return stem;
+  const head = /[\p{L}-]+$/u.exec(stem)?.[0] ?? '';
+  const tail = /^[\p{L}-]+/u.exec(next)?.[0] ?? '';
+  if (head === '' || tail === '') return last;
+  return ownsHyphen(head, tail, vocabulary) ? last : stem;
+}
+
+/** Whether two halves of a word at a line's end are a word with a hyphen, by the words and the lines of the document. */
+function ownsHyphen(head: string, tail: string, vocabulary: Vocabulary): boolean {
+  const [before, after] = [head.toLowerCase(), tail.toLowerCase()];
+  const nearest = before.slice(before.lastIndexOf('-') + 1);
+  if (vocabulary.has(nearest + after)) return /^\p{Lu}/u.test(tail) && vocabulary.has(`${before}-${after}`);
+  if (vocabulary.has(`${before}-${after}`) || before.includes('-') || !/^\p{Ll}/u.test(tail)) return true;
+  // No language breaks one letter off a word, and small letters do not go on a word of capitals.
+  if (before.length === 1 || after.length === 1 || /^\p{Lu}+$/u.test(head)) return true;
+  return vocabulary.has(after.split('-', 1)[0] ?? '') || !breaksWords(vocabulary);
+}
+
+/**
+ * Share of lines with a hyphen at their end from which a document breaks words: words that own a hyphen
+ * end about one line in a hundred, broken words one in twelve; at this share both are equally likely.
+ */
+const BREAKING_SHARE = 0.034;
+
+/** Whether the document breaks words at line ends; one of which no lines are known does. */
+function breaksWords({ lines = 0, hyphenLines = 0 }: Vocabulary): boolean {
+  return hyphenLines >= lines * BREAKING_SHARE;
 }
 
 function pushPiece(pieces: Piece[], glue: string, text: string, word: Word, options: InlineOptions): void {
@@ -109,13 +133,25 @@ const PLAIN_WORD = /^([a-z]{3,40})[.,;:]?$/;
 /** Words of a document; beyond them no more are learnt. */
 const MOST_WORDS = 500_000;
 
-/** Adds a page's unbroken words. */
+/** Words from which a run of words counts as a line of text: cells and labels are shorter. */
+const LINE_WORDS = 4;
+
+/** Adds a page's words, but not the first of a line, which may be the rest of a broken one, and counts its lines. */
 export function learnWords(vocabulary: Vocabulary, lines: readonly (readonly Word[])[]): void {
-  if (vocabulary.size >= MOST_WORDS) return;
-  for (const line of lines)
-    for (const word of line) {
-      const plain = PLAIN_WORD.exec(word.text)?.[1];
-      if (plain !== undefined) vocabulary.add(plain);
-      else for (const [part] of word.text.toLowerCase().matchAll(/[\p{L}-]{3,40}/gu)) vocabulary.add(part);
+  for (const line of lines) {
+    if (line.length >= LINE_WORDS) {
+      vocabulary.lines = (vocabulary.lines ?? 0) + 1;
+      if (/\p{L}[-\u00ad\u2010\u2011]$/u.test(line.at(-1)?.text ?? ''))
+        vocabulary.hyphenLines = (vocabulary.hyphenLines ?? 0) + 1;
     }
+    if (vocabulary.size < MOST_WORDS) for (const word of line.slice(1)) learnWord(vocabulary, word.text);
+  }
+}
+
+function learnWord(vocabulary: Vocabulary, text: string): void {
+  const plain = PLAIN_WORD.exec(text)?.[1];
+  if (plain !== undefined) vocabulary.add(plain);
+  else
+    for (const [part] of text.toLowerCase().matchAll(/[\p{L}\u2010\u2011-]{3,40}/gu))
+      vocabulary.add(part.replace(/[\u2010\u2011]/g, '-'));
 }
