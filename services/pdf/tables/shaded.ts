@@ -7,6 +7,7 @@ import { isWhite } from '../source/rulings.ts';
 import type { Vocabulary } from '../text/inline.ts';
 import { type ColumnCut, readAligned, rowWords, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, isTable, tableConfidence } from './grid.ts';
+import { withoutHeadingBars } from './heading-bars.ts';
 
 /** Edges this close are one, in points. */
 const SAME = 1.5;
@@ -68,7 +69,9 @@ export function paintedCells(page: PageContent): Box[] {
     ({ box, color }) => !isWhite(color) && box.x1 - box.x0 > MIN_WIDTH && box.y1 - box.y0 >= MIN_HEIGHT,
   );
   const colours = new Set(painted.map((region) => region.color)).size;
-  return colours > MAX_COLOURS || painted.length > MAX_CELLS * 2 ? [] : visible(painted).map((region) => region.box);
+  if (colours > MAX_COLOURS || painted.length > MAX_CELLS * 2) return [];
+  const cells = visible(painted).map((region) => region.box);
+  return withoutHeadingBars(cells, page.words);
 }
 
 /** Without what is painted inside an area of its own colour, as word processors do with a cell's paragraphs and layers (shaded.test.ts: cells painted twice). */
