@@ -20,6 +20,13 @@ test('numbers that Markdown has no list for stay before their items as they are 
   assert.equal(list([50, 'I. gulls'], [50, 'II. terns']), '<ul><li>I. gulls</li><li>II. terns</li></ul>');
 });
 
+test('a number that the print leaves out or repeats stays as it is printed', () => {
+  assert.equal(
+    list([50, '3) gulls'], [50, '5) terns'], [50, '6) coots'], [50, '6) rails']),
+    '<ol start="3"><li>gulls</li><li value="5">terns</li><li>coots</li><li value="6">rails</li></ol>',
+  );
+});
+
 test('items that stand further in are a list of their own, also where another kind of list begins at the same place', () => {
   assert.equal(
     list([50, '1. birds'], [70, '• gulls'], [70, '• terns'], [50, '2. ships']),

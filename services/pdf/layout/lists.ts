@@ -10,7 +10,7 @@ const MAX_DEPTH = 8;
 /** HTML of a run of items. Numbers that Markdown has no list for (letters, Roman) stay as text before the item. */
 export function listHtml(items: readonly ListItemDraft[]): string {
   const out: string[] = [];
-  const open: { indent: number; tag: 'ul' | 'ol' }[] = [];
+  const open: { indent: number; tag: 'ul' | 'ol'; next: number }[] = [];
   const closeTop = () => {
     const top = open.pop();
     if (top) out.push(`</li></${top.tag}>`);
@@ -21,13 +21,18 @@ export function listHtml(items: readonly ListItemDraft[]): string {
     while (item.indent < (open.at(-1)?.indent ?? -Infinity) - SAME_LEVEL) closeTop();
     const top = open.at(-1);
     const beside = item.indent <= (top?.indent ?? -Infinity) + SAME_LEVEL;
-    if (beside && top?.tag === tag) out.push('</li>');
-    else {
+    let number = '';
+    if (beside && top?.tag === tag) {
+      out.push('</li>');
+      // A list counts on by itself: a number that the print leaves out or repeats has to be told.
+      if (ordered && item.marker.value !== top.next) number = ` value="${item.marker.value}"`;
+      top.next = item.marker.value + 1;
+    } else {
       if (beside || open.length >= MAX_DEPTH) closeTop();
       out.push(ordered && item.marker.value !== 1 ? `<ol start="${item.marker.value}">` : `<${tag}>`);
-      open.push({ indent: item.indent, tag });
+      open.push({ indent: item.indent, tag, next: item.marker.value + 1 });
     }
-    out.push(`<li>${literalMarker(item)}${item.html}`);
+    out.push(`<li${number}>${literalMarker(item)}${item.html}`);
   }
   while (open.length > 0) closeTop();
   return out.join('');
