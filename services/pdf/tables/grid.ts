@@ -6,6 +6,7 @@ import type { Word } from '../source/page-model.ts';
 import type { TableCell, TableDraft, TableGrid } from '../text/blocks.ts';
 import { inlineHtml, type Vocabulary } from '../text/inline.ts';
 import { buildChunks, chunkText, groupRows } from '../text/lines.ts';
+import { readSideways } from '../text/upright.ts';
 
 export interface FoundTable {
   box: Box;
@@ -33,9 +34,19 @@ export function isTable(grid: TableGrid | undefined): grid is TableGrid {
   return (grid?.columns ?? 0) >= 2 && (grid?.rows.length ?? 0) >= 2;
 }
 
+/** The lines of a cell in reading order: the upright ones, then those of each other direction. */
+function readLines(words: readonly Word[]): Word[][] {
+  const turned = words.filter((word) => word.direction !== 0);
+  const upright = turned.length > 0 ? words.filter((word) => word.direction === 0) : words;
+  // Only how the words lie to each other counts, so any page size does.
+  return [upright, ...readSideways(turned, 0, 0).map((group) => group.words)].flatMap((group) =>
+    groupRows(buildChunks(group)).map((row) => row.flatMap((chunk) => chunk.words)),
+  );
+}
+
 /** The cell's lines in order, as inline HTML; bold is left out in header cells. */
 function readCell(cell: RawCell, vocabulary: Vocabulary, header: boolean): TableCell {
-  const lines = groupRows(buildChunks(cell.words)).map((row) => row.flatMap((chunk) => chunk.words));
+  const lines = readLines(cell.words);
   return {
     html: inlineHtml(lines, vocabulary, { plain: header }),
     text: lines.map(chunkText).join(' '),

@@ -94,6 +94,20 @@ test('words that stand sideways in a cell are its text', () => {
   );
 });
 
+test('words that stand sideways in a cell are read in their own direction, line after line', () => {
+  // Turned left: a line runs up the page, the next line stands to its right.
+  const up = line(0, 0, 'first line of the label').map((word) => ({ ...word, lineX: 110 }));
+  const next = line(0, 0, 'second line').map((word) => ({ ...word, lineX: 125 }));
+  const label: Word[] = [...up, ...next].map(({ lineX, ...word }) => ({
+    ...word,
+    direction: 270,
+    box: { x0: lineX, x1: lineX + 10, y0: 490 - word.box.x1, y1: 490 - word.box.x0 },
+  }));
+  const grid = [...level([300, 500, 520]), ...down(XS, 300, 520)];
+  const words = [...rows(AXES.slice(1), 400, [['Spring', 'Autumn']]), ...rows(AXES, 513, [['Gull', '41', '57']])];
+  assert.equal(found(words, grid, label)[0]?.[0]?.[0], 'first line of the label second line');
+});
+
 test('lines between columns alone: each line of text is a row where they are full, a cell that wraps is not', () => {
   const columns = [...level([300, 320, 400]), ...down(XS, 300, 400)];
   const body = [...BIRDS.slice(1), ['Coot', '3', '4'], ['Rail', '5', '6']];
