@@ -106,6 +106,22 @@ describe('a job loop', () => {
     await other.drain();
   });
 
+  test('cancels the calls of a job that ends before they are answered', { timeout: 30_000 }, async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const other = await transport.bus.serve('ocr', {
+      concurrency: 1,
+      async handler({ signal }) {
+        signal.addEventListener('abort', () => cancelled.resolve());
+        await cancelled.promise;
+        return { header: { outcome: { ok: true, reply: {} } }, body: new Uint8Array(0) };
+      },
+    });
+    await dispatch(transport, 'html', job('leave-call'), { inline: new Uint8Array(0) }, dueIn());
+    await cancelled.promise;
+    await dispatch(transport, 'html', job('echo'), { inline: new Uint8Array(0) }, dueIn());
+    await other.drain();
+  });
+
   test("rejects with the worker's error code and message", async () => {
     await assert.rejects(
       dispatch(transport, 'html', job('refuse'), { inline: new Uint8Array(0) }, dueIn()),

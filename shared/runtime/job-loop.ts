@@ -103,6 +103,9 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
   const metrics = new JobMetrics(queue, delivery);
   const stored: Promise<JobPayload>[] = [];
   let answered: JobPayload | undefined;
+  /** Aborted when the job has ended: nobody waits for the calls that it left behind. */
+  const ended = new AbortController();
+  const waiting = AbortSignal.any([delivery.signal, ended.signal]);
   const fail = (error: ErrorRecord, cause: LoggedCause | undefined): JobAnswer => {
     metrics.recordFailure(error.code);
     const unexpected = error.code === 'UNKNOWN_ERROR';
@@ -138,7 +141,7 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
               until: deadline,
               reader: QUEUES[other].service,
             });
-            return callOther(loop, delivery, other, otherJob, storing, started);
+            return callOther(loop, { ...delivery, signal: waiting }, other, otherJob, storing, started);
           }),
         progress: delivery.progress,
       },
@@ -162,6 +165,7 @@ async function runJob(loop: LoopContext, delivery: Delivery, span: Span): Promis
     }
     return fail(failure(error, queue), describeCause(error));
   } finally {
+    ended.abort();
     // Delete every result that is not sent, also one whose process ended while it was being stored.
     for (const storing of stored)
       storing.then(

@@ -61,6 +61,12 @@ export const handle: JobHandler = async (job, payload, context) => {
     }
     case 'call':
       return await context.call('ocr', job, payload);
+    case 'leave-call':
+      // The call is not answered before the job ends.
+      await new Promise<void>((resolve) => {
+        context.call('ocr', job, payload, resolve).catch(() => undefined);
+      });
+      return { reply: null };
     case 'call-started': {
       let started = 0;
       const { reply } = await context.call<object>('ocr', job, payload, () => {
