@@ -1,6 +1,7 @@
 // Runs one document through its stages on the bus: convert, then redact and enrich if requested.
 import type { Transport } from '#shared/bus/bus.ts';
 import type { ConvertJob, EnrichJob, Job, RecordReport, RedactJob, Redirect } from '#shared/contract/jobs.ts';
+import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import type { ParseOptions } from '#shared/contract/options.ts';
 import type { JobProgress } from '#shared/contract/progress.ts';
 import type { FieldName } from '#shared/contract/response.ts';
@@ -139,6 +140,13 @@ function needsEnrichment(options: ParseOptions): boolean {
   return options.formats.has('summary') || options.formats.has('json');
 }
 
+/** The share of the time of a request that the stages after the conversion need. */
+function laterShare(options: ParseOptions): number {
+  return (
+    (options.redact ? DOCUMENT_LIMITS.redactShare : 0) + (needsEnrichment(options) ? DOCUMENT_LIMITS.enrichShare : 0)
+  );
+}
+
 function convertJob(upload: Upload, fields: FieldName[], requestId: string): ConvertJob {
   const { format, options } = upload;
   return {
@@ -157,6 +165,7 @@ function convertJob(upload: Upload, fields: FieldName[], requestId: string): Con
       removeBase64Images: options.removeBase64Images,
       ...(options.embeddedImages ? { embeddedImages: true } : {}),
       pdf: options.pdf,
+      laterShare: laterShare(options),
     },
   };
 }

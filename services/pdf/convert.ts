@@ -12,6 +12,7 @@ import { readMetadata } from './metadata.ts';
 import { PageReader, type PageRun, type ReadPage } from './pages/page-reader.ts';
 import { PdfPictures } from './pages/pictures.ts';
 import { PageProgress } from './pages/progress.ts';
+import { ReadingTime } from './pages/reading-time.ts';
 import { openImageSource } from './source/image/image-source.ts';
 import { openPageSource } from './source/open-page-source.ts';
 import type { Bookmark } from './source/page-model.ts';
@@ -30,7 +31,8 @@ const BATCH_PAGES = 16;
 
 /**
  * Converts a PDF or an image file to blocks on pages.
- * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX, or what the OCR service answered where no page could be read.
+ * Shortly before the deadline it ends with the pages that are ready, if there is one.
+ * @throws ParseError DOCUMENT_ENCRYPTED, DOCUMENT_CORRUPT, DOCUMENT_TOO_COMPLEX, REQUEST_TIMEOUT, or what the OCR service answered where no page could be read.
  */
 export async function convertPdf(
   file: SourceFile,
@@ -39,18 +41,20 @@ export async function convertPdf(
 ): Promise<ConvertedDocument> {
   const isImage = formatByExtension(file.extension)?.container === 'image';
   const source = isImage ? await openImageSource(file.bytes) : await openPageSource(file.bytes, options.pdf.password);
+  const time = new ReadingTime(context, options.laterShare);
   try {
-    return await convertSource(source, options, context);
+    return await convertSource(source, options, context, time);
   } catch (error) {
     if (!(error instanceof EngineCrashError)) throw error;
     // The file crashed the first engine; the second may read it.
     const second = await openPageSource(file.bytes, options.pdf.password, [openWithPdfjs]);
     try {
-      return await convertSource(second, options, context);
+      return await convertSource(second, options, context, time);
     } finally {
       await second.close();
     }
   } finally {
+    time.close();
     await source.close().catch(() => undefined);
   }
 }
@@ -59,9 +63,10 @@ async function convertSource(
   source: PageSource,
   options: RenderOptions,
   context: JobContext,
+  time: ReadingTime,
 ): Promise<ConvertedDocument> {
   const { indexes, warnings } = choosePages(source.pageCount, options.pdf);
-  const reader = new PageReader(source, options.pdf, context, new PageProgress(context, indexes.length));
+  const reader = new PageReader(source, options.pdf, context, new PageProgress(context, indexes.length), time);
   const vocabulary: Vocabulary = new Set();
   const repeated: FurnitureMemory = new Map();
   const heads = new HeadMemory();
@@ -71,7 +76,7 @@ async function convertSource(
   const drafts: Draft[] = [];
   const bookmarks = await source.outline().catch(() => []);
   const pictures = options.embeddedImages ? new PdfPictures(source) : undefined;
-  for await (const batch of readRuns(reader, indexes)) {
+  for await (const batch of readRuns(reader, indexes, time)) {
     for (const page of batch) {
       frames.set(page.content.index, { width: page.content.width, height: page.content.height, source: page.source });
       pages.push({
@@ -86,6 +91,9 @@ async function convertSource(
     const found = layoutBatch(batch, vocabulary, repeated, heads, bookmarks);
     drafts.push(...((await pictures?.add(batch, found, context.signal)) ?? found));
   }
+  const missing = new Set(reader.missing(indexes));
+  // For example, the first engine crashed on a page after the time was over.
+  if (missing.size === indexes.length) throw new ParseError('REQUEST_TIMEOUT');
   reader.throwIfNothingRead(drafts.length === 0);
   if (
     drafts.every(
@@ -98,19 +106,27 @@ async function convertSource(
     )
   )
     reader.tellEmpty(
-      pages,
+      pages.filter(({ pageNumber }) => !missing.has(pageNumber - 1)),
       new Set(drafts.filter((draft) => draft.kind === 'furniture').map((draft) => draft.pageIndex)),
     );
   pictures?.markRepeated();
   const { pages: blocks, title } = assembleBlocks(drafts, frames, bookmarks, vocabulary);
+  for (const index of missing)
+    if (!frames.has(index))
+      pages.push({ pageNumber: index + 1, width: null, height: null, status: 'failed', blocks: [] });
   for (const page of pages) page.blocks = blocks.get(page.pageNumber - 1) ?? [];
   return {
     genre: 'document',
     html: '',
     pages,
     ...(pictures ? { pictures: pictures.collection } : {}),
-    metadata: readMetadata(source.info, title, indexes.length, source.pageCount),
-    warnings: [...warnings, ...(source.warnings ?? []), ...reader.warnings()],
+    metadata: readMetadata(source.info, title, indexes.length - missing.size, source.pageCount),
+    warnings: [
+      ...describeMissing(missing, indexes.length),
+      ...warnings,
+      ...(source.warnings ?? []),
+      ...reader.warnings(),
+    ],
   };
 }
 
@@ -134,18 +150,39 @@ function choosePages(
   return { indexes, warnings: past === '' ? [] : [`${has}, so selected pages past the end were ignored (${past}).`] };
 }
 
+/** A warning about the pages that the time did not suffice for. */
+function describeMissing(missing: ReadonlySet<number>, count: number): string[] {
+  if (missing.size === 0) return [];
+  const runs: { first: number; last: number }[] = [];
+  for (const index of missing) {
+    const run = runs.at(-1);
+    if (run && run.last === index) run.last = index + 1;
+    else runs.push({ first: index + 1, last: index + 1 });
+  }
+  const ranges = runs.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+  return [
+    `${missing.size} of ${count} pages are missing because the time limit was reached: ${ranges}. ` +
+      'Send the request with a longer `timeout`, or ask for fewer pages with `parsers[].pages`',
+  ];
+}
+
 /** Runs of whole pages. While one is laid out, and while its last pages are still with OCR, the next is being read. */
-async function* readRuns(reader: PageReader, indexes: readonly number[]): AsyncGenerator<ReadPage[]> {
+async function* readRuns(
+  reader: PageReader,
+  indexes: readonly number[],
+  time: ReadingTime,
+): AsyncGenerator<ReadPage[]> {
   const begin = (first: number) => reader.begin(indexes.slice(first, first + BATCH_PAGES));
   let next: Promise<PageRun> | undefined;
   try {
     for (let first = 0; first < indexes.length; first += BATCH_PAGES) {
       const { pages, settled } = await (next ?? begin(first));
-      next = first + BATCH_PAGES < indexes.length ? begin(first + BATCH_PAGES) : undefined;
+      next = first + BATCH_PAGES < indexes.length && !time.isOver() ? begin(first + BATCH_PAGES) : undefined;
       // Its failure is met where it is awaited.
       next?.catch(() => undefined);
       await settled;
       yield pages;
+      if (!next) return;
     }
   } finally {
     // A run that goes on would read from a file that is closed.

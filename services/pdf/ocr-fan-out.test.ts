@@ -1,5 +1,6 @@
 // Holds how a scan's pages go to OCR: never more on the bus than workers take and a few ahead, each in its place again, and none after the document is given up.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PDFDocument, PDFName } from 'pdf-lib';
@@ -187,6 +188,87 @@ test('a document that meets its deadline sends no more pages', async () => {
   });
   await assert.rejects(convert(await scan(200), fleet.context()), { code: 'REQUEST_TIMEOUT' });
   assert.ok(fleet.asked < 40, `${fleet.asked} pages were sent`);
+});
+
+/** A context whose OCR answers the first pages at once, and the others never. */
+function slowContext(first: number, timeoutMs: number): { context: JobContext; asked: () => number } {
+  const signal = AbortSignal.timeout(timeoutMs);
+  let asked = 0;
+  const call = async <Reply>(_queue: string, job: unknown, _pixels: Uint8Array, started?: () => void) => {
+    asked += 1;
+    if ((job as OcrJob).pageNumber > first)
+      await new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(new ParseError('REQUEST_TIMEOUT'))),
+      );
+    started?.();
+    return { reply: page(job as OcrJob) as Reply };
+  };
+  const context = { signal, deadline: Date.now() + timeoutMs, requestId: 'request-1', volatile: false, call };
+  return { context, asked: () => asked };
+}
+
+test('shortly before the deadline, a document is answered with the pages that are ready', async () => {
+  const { context, asked } = slowContext(3, 4_000);
+  const { pages = [], warnings, metadata } = await convert(await scan(40), context);
+  assert.ok(Date.now() < context.deadline, 'the answer has time to be sent');
+  assert.deepEqual(
+    pages.map((one) => [one.pageNumber, one.status, one.blocks.length]),
+    Array.from({ length: 40 }, (_, index) => (index < 3 ? [index + 1, 'ok', 1] : [index + 1, 'failed', 0])),
+  );
+  assert.equal(metadata.numPages, 3);
+  assert.equal(metadata.totalPages, 40);
+  assert.deepEqual(warnings, [
+    '37 of 40 pages are missing because the time limit was reached: 4-40. Send the request with a longer `timeout`, or ask for fewer pages with `parsers[].pages`',
+  ]);
+  const sent = asked();
+  assert.ok(sent <= 3 + TRANSPORT_LIMITS.ocrPagesWaiting, `${sent} pages were sent`);
+  await pause(50);
+  assert.equal(asked(), sent, 'no more pages are sent');
+});
+
+test('a document ends earlier if other stages follow', async () => {
+  const { context } = slowContext(1, 6_000);
+  const file = { bytes: await scan(2), fileName: 'scan.pdf', extension: '.pdf' };
+  const { pages = [] } = await convertPdf(file, { ...OPTIONS, laterShare: 0.5 }, context);
+  assert.ok(context.deadline - Date.now() > 3_000, 'half of the time is left');
+  assert.deepEqual(
+    pages.map(({ status }) => status),
+    ['ok', 'failed'],
+  );
+});
+
+test('the pages with a text layer are ready without OCR', async () => {
+  const file = new URL('../../fixtures/pdf/scan-then-text.pdf', import.meta.url);
+  const { context } = slowContext(0, 3_000);
+  const { pages = [], warnings } = await convert(await readFile(file), context);
+  assert.deepEqual(
+    pages.map(({ status }) => status),
+    ['failed', 'ok'],
+  );
+  assert.match(warnings[0] ?? '', /^1 of 2 pages are missing .*: 1\./);
+});
+
+test('a document without a page that is ready is a timeout', async () => {
+  const { context } = slowContext(0, 1_000);
+  await assert.rejects(convert(await scan(4), context), { code: 'REQUEST_TIMEOUT' });
+});
+
+test('a caller that leaves gets no pages, also if some are ready', async () => {
+  const gone = new AbortController();
+  const { context } = slowContext(2, 60_000);
+  const call: JobContext['call'] = async (queue, job, pixels, started) => {
+    if ((job as OcrJob).pageNumber <= 2) return context.call(queue, job, pixels, started);
+    setImmediate(() => gone.abort());
+    await new Promise((_, reject) =>
+      gone.signal.addEventListener('abort', () => reject(new ParseError('REQUEST_TIMEOUT'))),
+    );
+    throw new Error('not reached');
+  };
+  await assert.rejects(
+    convert(await scan(4), { ...context, signal: gone.signal, call }),
+    (error) => error instanceof Error,
+  );
+  assert.ok(context.deadline - Date.now() > 30_000, 'it ends at once');
 });
 
 test('a caller that leaves stops the pages that were not sent', async () => {

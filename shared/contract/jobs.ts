@@ -18,6 +18,8 @@ export interface RenderOptions {
   /** Returns the pictures inside the document in `images`. */
   embeddedImages?: boolean;
   pdf: PdfOptions;
+  /** Share (0 to 1) of the time until the deadline that the stages after the conversion need. Default: 0. */
+  laterShare?: number;
 }
 
 /**

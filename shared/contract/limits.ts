@@ -147,6 +147,14 @@ export const DOCUMENT_LIMITS = {
   csvColumns: 20_000,
   /** Rows or columns that one table cell may span. A larger `rowspan` or `colspan` is reduced to this. */
   tableSpan: 1_000,
+  /** Milliseconds before the deadline of a request at which no more pages of a PDF or image file are read, if a page is ready: the time to answer with the pages that are ready. At most half of the time for the conversion. */
+  pdfAnswerMs: 500,
+  /** Milliseconds that are added to `pdfAnswerMs` for each millisecond of work of the converter, without the time in which it waits for OCR. The rest of the work took 0.05 to 0.18 of it. */
+  pdfAnswerShare: 0.25,
+  /** Share of the time of a request that the redaction of PII needs. So much earlier the reading of pages stops. */
+  redactShare: 0.2,
+  /** Share of the time of a request that a summary or `json` needs. So much earlier the reading of pages stops. */
+  enrichShare: 0.3,
   /** Pages of one PDF that are read if the request does not set `maxPages`. */
   pdfPages: 10_000,
   /** Characters of one PDF page. A page with more is `partial`, with a warning. */

@@ -30,6 +30,8 @@ const SMALL = { file: csv(), fileName: 'boats.csv' };
 const OCR = { parsers: [{ type: 'pdf', mode: 'ocr' }] };
 /** Pages of a scan that takes minutes to read. */
 const LONG_PAGES = 400;
+/** Time in which a few of these pages are read, also on a machine that is busy, ms. */
+const READ_SOME_MS = 12_000;
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Waits until the request `running` uses the only slot of its key. @throws Error if it ends before that */
@@ -255,6 +257,29 @@ for (const transport of TRANSPORTS)
       assert.match(successData(answer).markdown ?? '', /herons/);
       await untilIdle(opsUrl);
       assert.ok((await pagesRead()) < LONG_PAGES, 'most pages of the first document are never read');
+    });
+
+    test('before the deadline, a long scan is answered with the pages that are ready', async () => {
+      const { opsUrl } = await ocrCounters();
+      const data = successData(
+        await parse(product, {
+          file: await repeatedScan(LONG_PAGES),
+          fileName: 'long.pdf',
+          options: { timeout: READ_SOME_MS, parsers: [{ type: 'pdf', mode: 'ocr', pages: true, blocks: true }] },
+        }),
+      );
+      assert.match(data.markdown ?? '', /herons/);
+      const statuses = (data.blocks ?? []).map(({ status }) => status);
+      const missing = statuses.filter((status) => status === 'failed').length;
+      assert.deepEqual([statuses.length, data.pages?.length], [LONG_PAGES, LONG_PAGES]);
+      assert.ok(missing > 0 && missing < LONG_PAGES, `${missing} pages are missing`);
+      assert.equal(data.metadata.numPages, LONG_PAGES - missing);
+      assert.equal(data.metadata.creditsUsed, 1 + LONG_PAGES - missing);
+      assert.ok(
+        data.warning?.startsWith(`${missing} of ${LONG_PAGES} pages are missing`),
+        data.warning ?? 'no warning',
+      );
+      await untilIdle(opsUrl);
     });
 
     test('SIGTERM: running requests are answered, new ones are refused, and every process exits with 0', async () => {

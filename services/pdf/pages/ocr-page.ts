@@ -4,6 +4,7 @@ import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
 import { area } from '../source/geometry.ts';
 import type { GreyImage, PageContent, Ruling, TextStyle, Word } from '../source/page-model.ts';
 import type { PageSource } from '../source/page-source.ts';
+import { PageAbandonedError } from './reading-time.ts';
 
 /** Resolution of a page that is no scan. */
 export const DEFAULT_DPI = 200;
@@ -21,6 +22,8 @@ export interface OcrClient {
   context: JobContext;
   /** Empty for the languages of the server. */
   languages: readonly string[];
+  /** Aborted when no more pages are sent, and those on their way are not waited for. */
+  over: AbortSignal;
 }
 
 interface RecognizedPage {
@@ -51,7 +54,7 @@ export function mostDpi(page: PageContent): number {
 
 /**
  * @param started called when a worker takes the page
- * @throws ParseError what the OCR service answered; PageUnreadableError where the page cannot be rendered.
+ * @throws ParseError what the OCR service answered; PageUnreadableError where the page cannot be rendered; PageAbandonedError
  */
 export async function recognizePage(
   source: PageSource,
@@ -79,14 +82,16 @@ export async function recognizePage(
 /**
  * Puts an image on the bus. Nothing that is given back holds its pixels: many pages wait at once.
  * @param rotation by which the image is to be turned; found out where it is not given
+ * @throws PageAbandonedError
  */
 export function sendImage(
   image: GreyImage,
   page: PageContent,
-  { context, languages }: OcrClient,
+  { context, languages, over }: OcrClient,
   started: () => void,
   rotation?: OcrPage['rotation'],
 ) {
+  if (over.aborted) throw new PageAbandonedError();
   const { width, height, dpi, damaged = false } = image;
   const job: OcrJob = {
     kind: 'ocr',
@@ -98,7 +103,17 @@ export function sendImage(
     languages: [...languages],
     ...(rotation === undefined ? {} : { rotation }),
   };
-  return { dpi, damaged, answer: context.call<OcrPage>('ocr', job, image.pixels, started) };
+  return { dpi, damaged, answer: unlessOver(context.call<OcrPage>('ocr', job, image.pixels, started), over) };
+}
+
+/** Waits for an answer until the time is over. @throws PageAbandonedError */
+function unlessOver<Answer>(answer: Promise<Answer>, over: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const abandon = (): void => reject(new PageAbandonedError());
+    over.addEventListener('abort', abandon, { once: true });
+    const leave = (): void => over.removeEventListener('abort', abandon);
+    answer.then(resolve, reject).then(leave, leave);
+  });
 }
 
 const swapSides = ({ width, height }: { width: number; height: number }) => ({ width: height, height: width });

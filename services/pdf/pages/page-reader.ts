@@ -11,6 +11,7 @@ import { readFigures } from './ocr-figures.ts';
 import { type OcrClient, recognizePage } from './ocr-page.ts';
 import { OcrWindow } from './ocr-window.ts';
 import type { PageProgress } from './progress.ts';
+import { PageAbandonedError, type ReadingTime } from './reading-time.ts';
 import { chooseReading, dropHiddenText, judgeText, type Reading, readsMore, type TextVerdict } from './text-quality.ts';
 
 /** Mean confidence below which a page counts as read in part. */
@@ -22,6 +23,7 @@ const MAX_WARNINGS = 20;
 const NO_TEXT = 'holds no text';
 const DAMAGED = 'is damaged and could not be read';
 const HARD_TO_READ = 'was hard to read by OCR: its text may be wrong in places';
+const NO_TIME_FOR_PICTURES = 'shows pictures that OCR did not read in time: only the text layer of the page was read';
 const FAST_WARNINGS: Partial<Record<TextVerdict, string>> = {
   empty: NO_TEXT,
   missing: 'has no text layer; use mode auto or ocr',
@@ -55,6 +57,9 @@ export class PageReader {
   readonly #context: JobContext;
   readonly #ocr: OcrClient;
   readonly #progress: PageProgress;
+  readonly #time: ReadingTime;
+  /** 0-based pages that were read, or cannot be read. */
+  readonly #done = new Set<number>();
   readonly #warnings: { page: number; text: string }[] = [];
   readonly #window = new OcrWindow();
   #stopped = false;
@@ -67,23 +72,25 @@ export class PageReader {
     { mode, languages = [] }: Pick<PdfOptions, 'mode' | 'languages'>,
     context: JobContext,
     progress: PageProgress,
+    time: ReadingTime,
   ) {
     this.#source = source;
     this.#mode = mode;
-    this.#ocr = { context, languages };
+    this.#ocr = { context, languages, over: time.over };
+    this.#time = time;
     this.#context = context;
     this.#progress = progress;
   }
 
   /**
    * Reads these pages (indexes from 0), and resolves once the last of them that needs OCR is on the bus: the next run may begin then, so
-   * that no worker waits for the slowest page of this one. One run at a time.
+   * that no worker waits for the slowest page of this one. One run at a time. Pages that the time does not suffice for are left out.
    */
   async begin(indexes: readonly number[]): Promise<PageRun> {
     const pages: ReadPage[] = [];
     const running: Promise<void>[] = [];
     for (const [position, index] of indexes.entries()) {
-      if (this.#stopped) break;
+      if (this.#stopped || this.#time.isOver()) break;
       if (position % BREATH === 0) await setImmediate();
       this.#context.signal.throwIfAborted();
       const content = await this.#readContent(index);
@@ -95,7 +102,7 @@ export class PageReader {
           renderWidth: null,
           renderHeight: null,
         });
-        this.#progress.pageDone();
+        this.#pageDone(index);
         continue;
       }
       this.#read++;
@@ -110,16 +117,16 @@ export class PageReader {
       const reading = await this.#choose(content);
       if (reading.from !== 'ocr') this.#tellCuts(page);
       if (reading.from === 'text') {
-        this.#progress.pageDone();
+        this.#pageDone(index);
+        this.#tellReady(page);
         continue;
       }
+      // The text of the page is ready; only that of its pictures is not.
+      if (reading.from === 'figures') this.#tellReady(page);
       const place = await this.#window.enter();
       if (this.#stopped) break;
       this.#progress.ocrStarted();
-      const task = this.#recognize(page, content, reading, place.started).finally(() => {
-        place.ended();
-        this.#progress.ocrEnded();
-      });
+      const task = this.#recognizeInTime(page, content, reading, place.started).finally(() => place.ended());
       // Awaited by who waits for `settled`; until then a failure is nobody's.
       task.catch(() => undefined);
       running.push(task);
@@ -132,6 +139,52 @@ export class PageReader {
   /** Begins no more pages: the document is given up. */
   stop(): void {
     this.#stopped = true;
+  }
+
+  #pageDone(index: number): void {
+    this.#done.add(index);
+    this.#progress.pageDone();
+  }
+
+  #tellReady(page: ReadPage): void {
+    if (page.status !== 'failed' && page.content.words.length > 0) this.#time.pageReady();
+  }
+
+  /** Those of these pages (indexes from 0) that the time did not suffice for. */
+  missing(indexes: readonly number[]): number[] {
+    return indexes.filter((index) => !this.#done.has(index));
+  }
+
+  async #recognizeInTime(
+    page: ReadPage,
+    content: PageContent,
+    reading: Exclude<Reading, { from: 'text' }>,
+    started: () => void,
+  ): Promise<void> {
+    try {
+      if (this.#time.isOver()) throw new PageAbandonedError();
+      await this.#recognize(page, content, reading, started);
+      this.#done.add(content.index);
+      this.#progress.ocrEnded();
+      this.#tellReady(page);
+    } catch (error) {
+      this.#progress.ocrAbandoned();
+      if (!(error instanceof PageAbandonedError) || this.#context.signal.aborted) throw error;
+      this.#abandon(page, reading);
+    }
+  }
+
+  /** The page keeps what is certain of its text layer. Without it, the page is missing. */
+  #abandon(page: ReadPage, reading: Exclude<Reading, { from: 'text' }>): void {
+    const { index, words } = page.content;
+    if ((reading.from === 'ocr' && reading.certain) || words.length === 0) {
+      page.status = 'failed';
+      page.content = { ...emptyPage(index), width: page.content.width, height: page.content.height };
+      return;
+    }
+    this.#done.add(index);
+    page.status = 'partial';
+    this.#warn(index, NO_TIME_FOR_PICTURES);
   }
 
   async #readContent(index: number): Promise<PageContent | undefined> {
@@ -194,7 +247,8 @@ export class PageReader {
         this.#warn(content.index, HARD_TO_READ);
       }
     } catch (error) {
-      if (error instanceof EngineCrashError || this.#isOver(error) || isWrongRequest(error)) throw error;
+      if (error instanceof PageAbandonedError || error instanceof EngineCrashError) throw error;
+      if (this.#isOver(error) || isWrongRequest(error)) throw error;
       if (error instanceof PageUnreadableError && reading.from === 'ocr') {
         page.status = 'failed';
         this.#warn(content.index, DAMAGED);

@@ -31,6 +31,12 @@ export class PageProgress {
     this.pageDone();
   }
 
+  /** A page is no longer waited for, and is not read. */
+  ocrAbandoned(): void {
+    this.#withOcr -= 1;
+    this.#tell();
+  }
+
   #tell(): void {
     this.#report?.({ stage: this.#withOcr > 0 ? 'ocr' : 'convert', pagesDone: this.#done, pages: this.#pages });
   }
