@@ -1,7 +1,7 @@
 // Holds each rule that cuts rows of text into columns and cells by the white space between them, on rows made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { line, rows, rule } from '#test/harness/documents/pdf-pages.ts';
+import { line, PLAIN, rows, rule } from '#test/harness/documents/pdf-pages.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { findColumns, numericShare, placeRow, readAligned, textRows } from './alignment.ts';
 
@@ -173,4 +173,19 @@ test('words of a piece go to their columns: a hair over the middle is no span, a
   assert.deepEqual(placed(line(100, TOP, 'Gull'), [100.5]), ['Gull 1-1'], 'a hair before it');
   assert.deepEqual(placed([...words, ...line(146, TOP, 'Coot', undefined, 3)], [135, 160]), ['Gull Tern Coot 0-2']);
   assert.deepEqual(placed([...line(100, TOP, 'Gull'), ...line(200, TOP, 'Tern')], [150]), ['Gull 0-0', 'Tern 1-1']);
+});
+
+test('a space of type of one pitch parts no cells, two of them do; in other type the same white space does', () => {
+  const pieces = (words: Word[]) =>
+    textRows(words)[0]?.segments.map((segment) => segment.words.map((word) => word.text).join(' '));
+  assert.deepEqual(pieces(line(100, TOP, 'fares paid ashore', PLAIN, 6)), ['fares paid ashore']);
+  assert.deepEqual(pieces(line(100, TOP, 'fares paid ashore', PLAIN, 10)), ['fares', 'paid', 'ashore'], 'two spaces');
+  const uneven = line(100, TOP, 'fares paid ashore', PLAIN, 6);
+  for (const { box } of uneven.slice(0, 1)) box.x0 -= 4;
+  assert.deepEqual(pieces(uneven), ['fares', 'paid', 'ashore'], 'letters of several widths');
+  assert.deepEqual(
+    pieces(line(100, TOP, '57 41 12', PLAIN, 6)),
+    ['57', '41', '12'],
+    'figures, of one width in all type',
+  );
 });

@@ -70,6 +70,25 @@ export function writesSpaces(words: readonly Word[]): boolean {
   return spaced > all * WORD_SPACE.share;
 }
 
+/** Cells in type of one pitch are further apart than this many letters: a space is one of them. */
+const PITCH_GAP = 1.5;
+/** Letters of one pitch differ in width by no more than this share. */
+const SAME_PITCH = 0.02;
+
+/** The width of each letter where all on the line have one, as typewriters and listings do; 0 in other type. */
+function pitchOf(words: readonly Word[]): number {
+  let least = Infinity;
+  let most = 0;
+  let lettered = false;
+  for (const { text, box } of words) {
+    const width = (box.x1 - box.x0) / text.length;
+    least = Math.min(least, width);
+    most = Math.max(most, width);
+    lettered ||= /\p{L}{3}/u.test(text);
+  }
+  return lettered && words.length > 1 && most - least < most * SAME_PITCH ? least : 0;
+}
+
 /** Scripts that are written without spaces: a gap there comes from a change of type. */
 const UNSPACED_SCRIPT =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\u3000-\u303f\uff00-\uffef]/u;
@@ -82,13 +101,14 @@ const UNSPACED_SCRIPT =
 export function segmentsOf(words: readonly Word[], gap: number, spaced: boolean): Segment[] {
   const size = words.reduce((most, word) => Math.max(most, word.style.size), 0);
   const segments: Segment[] = [];
+  const widest = Math.max(size * gap, pitchOf(words) * PITCH_GAP);
   for (const word of words) {
     const open = segments.at(-1);
     const last = open?.words.at(-1);
     const joined = UNSPACED_SCRIPT.test(`${last?.text}${word.text}`) || (last && readMarker(last.text));
     const cells = spaced && word.spaceBefore === null && !joined;
-    const limit = cells ? Math.min(gap, UNSPACED_GAP) : gap;
-    if (open && word.box.x0 - open.x1 < size * limit) {
+    const limit = cells ? Math.min(widest, size * UNSPACED_GAP) : widest;
+    if (open && word.box.x0 - open.x1 < limit) {
       open.words.push(word);
       open.x1 = Math.max(open.x1, word.box.x1);
     } else segments.push({ words: [word], x0: word.box.x0, x1: word.box.x1 });
