@@ -42,6 +42,8 @@ export function glyphText(code: number): string | null {
   if (code < 0xa0) return '';
   if (code === 0xa0) return ' ';
   if (code === 0xad) return '\u00ad';
+  // A hyphen at which no line ends, as a space that no line ends at: a reader who searches types the plain one.
+  if (code === 0x2011) return '-';
   if (code >= 0xfb00 && code <= 0xfb06) return LIGATURES[code - 0xfb00] ?? null;
   if (code === 0x200c) return HALF_SPACE;
   if (code >= 0x200b && code <= 0x200f) return '';

@@ -57,3 +57,7 @@ test('an Arabic letter may reach under the one before it', () => {
 test('a Latin word ends where an Arabic one begins beside it', () => {
   assert.deepEqual(wordsAt(['a', 100, 105], ['b', 105, 110], ['ل', 110, 115]), ['ab', 'ل']);
 });
+
+test('a hyphen that forbids a line break is a hyphen', () => {
+  assert.deepEqual(wordsOf('well\u2011known'), ['well-known']);
+});
