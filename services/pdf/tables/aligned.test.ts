@@ -106,6 +106,8 @@ test('rows that no rule closes go on below the head, up to white space or a line
   assert.equal(open(at([['Coot', '3', '4']], next + 16)), 3, 'white space');
   assert.equal(open(line(105, next, 'Counted from the old light each day', undefined, 3)), 3, 'over the columns');
   assert.equal(open(line(420, next, 'seen', undefined, 3)), 3, 'beside the rules');
+  const boxed = [...at(BIRDS.slice(0, 2)), ...line(105, TOP + 28, 'Counted')];
+  assert.deepEqual(ruled(boxed, TOP - 10, TOP + 18), [BIRDS.slice(0, 2)], 'a note below two rows');
   const two = at(BIRDS.map((row) => row.slice(0, 2)));
   assert.equal(ruled(two, TOP - 10, TOP + 4).length, 0, 'two heads');
   const beside = (x: number) => ruled([...at(), ...line(x, TOP + 14, 'seen')], TOP - 10, TOP + 4);

@@ -72,6 +72,16 @@ test('the rows end at white space and at a line over two columns', () => {
   assert.equal(under(line(200, next, 'Counted from the light, 41', undefined, 3)), 4, 'over two columns');
 });
 
+test('a line alone below the last row is none of the table, unless it goes on one of its cells', () => {
+  const last = (y: number, style?: TextStyle) =>
+    found([...birds(), ...line(200, y, 'Noted', style)])[0]
+      ?.at(-1)
+      ?.join('|');
+  assert.equal(last(HEAD + 53), 'Heron Noted|3|4', 'close');
+  assert.equal(last(HEAD + 60), 'Heron|3|4', 'apart');
+  assert.equal(last(HEAD + 53, BOLD), 'Heron|3|4', 'in another type');
+});
+
 test('a heading in another type is no part of the head; the table reaches to the ends of its line, the only one near it', () => {
   const above = (style: TextStyle) => found([...line(300, 290, 'Counts', style, 3), ...birds()])[0]?.[0]?.join('|');
   assert.equal(above(BOLD), 'Bird|Spring|Autumn', 'bold');

@@ -98,5 +98,16 @@ export function rowsBelow(head: readonly TextRow[], edge: number, words: readonl
     body.push(row);
     floor = row.box.y1;
   }
+  while (endsAlone(body)) body.pop();
   return body;
+}
+
+/** White space between the lines of one cell, in type sizes. */
+const LINE_GAP = 0.55;
+
+/** Whether the last row is a line alone that does not go on a cell of the row above: a note, a caption or a heading below the table. */
+function endsAlone(body: readonly TextRow[]): boolean {
+  const [above, last] = [body.at(-2), body.at(-1)];
+  if (!last || last.segments.length > 1) return false;
+  return !above || !sameType(above, last) || last.box.y0 - above.box.y1 > last.size * LINE_GAP;
 }
