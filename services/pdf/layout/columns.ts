@@ -1,9 +1,9 @@
 // Cuts a page into columns and gives its pieces in reading order: an XY-cut that is driven by gutters with prose on both sides.
 // Pages made by hand that need its rules: columns.test.ts, column-order.test.ts and page-rules.test.ts; files that do are named where the rule stands.
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
+import { GUTTER, isProse, type LayoutItem, leftMargins, type Margin, readSide, type Side } from './column-sides.ts';
+import { partAtSideHeads } from './side-heads.ts';
 
-/** Width of a gutter in type sizes (columns.test.ts, a gutter is as wide as most of a letter is high). */
-const GUTTER = 0.7;
 /** Lines that a column has, unless two are full (columns.test.ts, lines of a few words). */
 const MIN_LINES = 3;
 /** Depth of cuts within cuts. */
@@ -11,21 +11,6 @@ const MAX_DEPTH = 12;
 
 /** Gutters looked for within one side of a gutter, one in another: newspapers have few columns more. */
 const MAX_NESTED = 3;
-
-/** What the cut moves: a line chunk, or a table or figure that stays whole. */
-export interface LayoutItem {
-  box: Box;
-  /** Lines of text it stands for; an atom counts as one. */
-  words: number;
-  /** Type size; 0 for an atom. */
-  size: number;
-  atom: boolean;
-  /** Place of its first word in the content stream, and its letters; undefined where there is none. */
-  order?: number;
-  letters?: number;
-  /** The number that it begins with, as `2.` or `2)`. */
-  number?: number;
-}
 
 /** One column: its items belong together from top to bottom. */
 export interface Column<T extends LayoutItem> {
@@ -50,6 +35,8 @@ function column<T extends LayoutItem>(items: T[]): Column<T>[] {
 function cut<T extends LayoutItem>(items: T[], depth: number, known: readonly Margin[]): Column<T>[] {
   if (items.length < 4 || depth > MAX_DEPTH) return column(items);
   const gutter = bestGutter(items, known);
+  const sections = gutter ? undefined : partAtSideHeads(items);
+  if (sections) return sections.flatMap(({ head, text }) => [...column(head), ...cut(text, depth + 1, known)]);
   if (!gutter) return column(items);
   const above: T[] = [];
   const below: T[] = [];
@@ -137,12 +124,6 @@ function precedes(before: readonly LayoutItem[], after: readonly LayoutItem[]): 
   return strays <= Math.min(early, late) * STRAYS;
 }
 
-/** Where the lines of a column begin, and their type size. */
-interface Margin {
-  x: number;
-  size: number;
-}
-
 interface Gutter {
   x: number;
   /** Of the column on its right. */
@@ -164,24 +145,6 @@ function bestGutter<T extends LayoutItem>(
     if (gutter && (!best || gutter.score > best.score)) best = gutter;
   }
   return best;
-}
-
-/** Left edges that several lines share, most shared first, at most twelve (columns.test.ts, a column begins at one margin). */
-function leftMargins<T extends LayoutItem>(items: readonly T[]): Margin[] {
-  const edges = items.map((item) => ({ x: item.box.x0, size: item.size || 10 })).sort((a, b) => a.x - b.x);
-  const margins: { x: number; size: number; count: number }[] = [];
-  for (const edge of edges) {
-    const last = margins.at(-1);
-    if (last && edge.x - last.x <= 2.5) {
-      last.count++;
-      last.size = Math.max(last.size, edge.size);
-    } else margins.push({ ...edge, count: 1 });
-  }
-  margins.shift();
-  return margins
-    .filter((margin) => margin.count >= 2)
-    .sort((a, b) => b.count - a.count)
-    .slice(0, 12);
 }
 
 /** Share of a gutter, in the least that one must have, that a table's words may jut into from either side. */
@@ -230,45 +193,6 @@ function columnScore<T extends LayoutItem>(left: readonly T[], right: readonly T
   return shared;
 }
 
-interface Side {
-  box: Box;
-  lines: number;
-  /** Median share of the column's width that a line fills. */
-  fill: number;
-  wordsPerLine: number;
-  atomShare: number;
-}
-
-function readSide<T extends LayoutItem>(items: readonly T[]): Side {
-  const box = boundingBox(items.map((item) => item.box));
-  const width = Math.max(1, box.x1 - box.x0);
-  const atoms = items.filter((item) => item.atom);
-  // By rows: a justified line with wide gaps comes in pieces.
-  const rows: { y: number; x0: number; x1: number; words: number }[] = [];
-  for (const item of items) {
-    if (item.atom) continue;
-    const y = (item.box.y0 + item.box.y1) / 2;
-    const row = rows.at(-1);
-    if (row && Math.abs(row.y - y) < (item.box.y1 - item.box.y0) * 0.45) {
-      row.x0 = Math.min(row.x0, item.box.x0);
-      row.x1 = Math.max(row.x1, item.box.x1);
-      row.words += item.words;
-    } else rows.push({ y, x0: item.box.x0, x1: item.box.x1, words: item.words });
-  }
-  // By words: short lines of formulas and names do not make prose a table (fixtures/pdf/cards-in-rows.pdf).
-  const fills = rows
-    .flatMap((row) => Array.from<number>({ length: row.words }).fill((row.x1 - row.x0) / width))
-    .sort((a, b) => a - b);
-  const atomHeight = atoms.reduce((sum, item) => sum + item.box.y1 - item.box.y0, 0);
-  return {
-    box,
-    lines: rows.length + atoms.length * 3,
-    fill: fills[fills.length >> 1] ?? 1,
-    wordsPerLine: rows.length === 0 ? 5 : rows.reduce((sum, row) => sum + row.words, 0) / rows.length,
-    atomShare: atomHeight / Math.max(1, box.y1 - box.y0),
-  };
-}
-
 /** Columns that still stand beside each other on a side are prose too, though no line of one fills the side
  * (fixtures/pdf/four-columns.pdf; columns.test.ts, three columns whose lines lie at different heights). */
 function readsAsProse<T extends LayoutItem>(items: readonly T[], side: Side, strict: boolean, nested: number): boolean {
@@ -276,10 +200,4 @@ function readsAsProse<T extends LayoutItem>(items: readonly T[], side: Side, str
   if (strict || nested >= MAX_NESTED) return false;
   const gutter = bestGutter(items, [], nested + 1);
   return gutter !== undefined;
-}
-
-function isProse(side: Side, strict: boolean): boolean {
-  if (side.atomShare > 0.5) return true;
-  if (strict) return side.fill > 0.75 && side.wordsPerLine >= 4;
-  return side.fill >= 0.5 && side.wordsPerLine >= 2.6;
 }

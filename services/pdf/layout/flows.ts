@@ -1,7 +1,8 @@
 // Gives the pieces of a page that OCR read in OCR's own reading order, since it saw the page's white space before it saw words.
 // Pieces made by hand that need its rules: flows.test.ts.
 import { type Box, boundingBox, overlap, unionBox } from '../source/geometry.ts';
-import type { Column, LayoutItem } from './columns.ts';
+import type { LayoutItem } from './column-sides.ts';
+import type { Column } from './columns.ts';
 
 /** Lines of a column begin or end within this many type sizes of each other, or lie inside its width. */
 const SAME_EDGE = 3;
