@@ -118,3 +118,47 @@ test('text between large tables in smaller type is text', () => {
   ];
   assert.deepEqual(heads(words), ['1 The old light']);
 });
+
+test('a lone larger heading on a page with little text is found', () => {
+  assert.equal(heads([...line(50, 60, 'Harbours of the west', sized(16, BOLD)), ...prose(50, 90, 3)]).length, 1);
+});
+
+test('small bold italics over larger text, near to it, are headings', () => {
+  const small = sized(8, { ...BOLD, font: 'bi', italic: true });
+  assert.deepEqual(heads([...TITLE, ...sections(small)]), under());
+});
+
+test('four bold lines of an address are no headings', () => {
+  const four = ['The Harbour', 'Quay Street 7', 'Oban by the Bay', 'Post Box Four'];
+  const lines = four.flatMap((text, n) => line(50, 190 + n * 20, text, BOLD));
+  assert.deepEqual(heads([...TITLE, ...prose(50, 90, 6), ...lines, ...prose(50, 290, 6)]), ['1 Harbours of the west']);
+});
+
+test('points of a slide in one large type are no headings', () => {
+  const points = Array.from({ length: 5 }, (_, n) =>
+    line(50, 150 + n * 50, `Point ${'abcdef'[n]} of it`, sized(20)),
+  ).flat();
+  assert.equal(
+    heads([...line(50, 100, 'Agenda of the evening', sized(30)), ...points, ...prose(50, 460, 8)]).length,
+    1,
+  );
+});
+
+test('short bold labels in a row, as those of a chart, are no headings', () => {
+  const labels = NAMES.flatMap((name, n) => line(60, 290 + n * 30, name.slice(0, 6 + n), BOLD));
+  const drafts = [...TITLE, ...prose(50, 90, 6), ...labels, ...prose(50, 450, 6)];
+  assert.deepEqual(heads(drafts), ['1 Harbours of the west']);
+});
+
+test('a heading over which one of another style always stands is the lower one', () => {
+  const [upper, lower] = [sized(11, { ...ITALIC, font: 'x' }), sized(11, BOLD)];
+  const words = NAMES.flatMap((name, n) => [
+    ...line(50, 186 + n * 120, name, upper),
+    ...line(50, 206 + n * 120, `${name} by day`, lower),
+    ...prose(50, 226 + n * 120, 4),
+  ]);
+  assert.deepEqual(
+    heads([...TITLE, ...prose(50, 90, 6), ...words]).map((text) => text[0]),
+    ['1', '2', '3', '2', '3', '2', '3', '2', '3'],
+  );
+});

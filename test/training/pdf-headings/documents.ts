@@ -19,6 +19,8 @@ interface TrueHeading {
 
 export interface LearnDocument {
   part: string;
+  /** It is of `npm run pdf-styles`. */
+  generated: boolean;
   name: string;
   drafts: Draft[];
   bookmarks: Bookmark[];
@@ -29,7 +31,7 @@ export interface LearnDocument {
 }
 
 /** @param folder with `pdf/NAME.pdf` and `truth/NAME.md` */
-export async function readDocuments(folder: string): Promise<LearnDocument[]> {
+export async function readDocuments(folder: string, generated: boolean): Promise<LearnDocument[]> {
   const documents: LearnDocument[] = [];
   for (const file of readdirSync(join(folder, 'truth')).sort()) {
     const name = file.replace(/\.md$/, '');
@@ -37,7 +39,7 @@ export async function readDocuments(folder: string): Promise<LearnDocument[]> {
     const truth = trueHeadings(readFileSync(join(folder, 'truth', file), 'utf8'));
     const candidates = findCandidates(drafts, bookmarks);
     const part = basename(folder) === 'dev' ? basename(join(folder, '..')) : basename(folder);
-    documents.push({ part, name, drafts, bookmarks, candidates, truth, found: align(truth, candidates) });
+    documents.push({ part, generated, name, drafts, bookmarks, candidates, truth, found: align(truth, candidates) });
   }
   return documents;
 }

@@ -1,5 +1,7 @@
 // Runs `npm run pdf-headings`: trains the model that tells headings from text and puts them in order, and shows what it is worth.
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Features } from '#services/pdf/layout/headings/features.ts';
 import { compareGroups, groupHeadings, setLevels } from '#services/pdf/layout/headings/levels.ts';
@@ -8,8 +10,8 @@ import { chooseHeadings } from '#services/pdf/layout/headings.ts';
 import { type Row, trainTrees, trainWeights } from './boosting.ts';
 import { type LearnDocument, readDocuments } from './documents.ts';
 
-const USAGE = `npm run pdf-headings -- FOLDER... [--folds 5] [--write]
-  Each FOLDER has pdf/NAME.pdf and truth/NAME.md. Prints heading F1 and level (share of pairs of headings in the true order) of
+const USAGE = `npm run pdf-headings -- FOLDER... [--generated FOLDER]... [--folds 5] [--write]
+  Each FOLDER has pdf/NAME.pdf and truth/NAME.md; --generated names those of npm run pdf-styles, which count for less. Prints heading F1 and level (share of pairs of headings in the true order) of
   documents that were not trained on, in folds, and with each engine of the names left out. --write trains on all and writes the weights.`;
 
 const WEIGHTS = new URL('../../../services/pdf/layout/headings/weights.ts', import.meta.url);
@@ -39,7 +41,7 @@ const SIZES = ['size', 'beforeSize', 'afterSize'];
 const GAPS = ['styleGap', 'above', 'aboveUsual', 'below', 'aboveLessBelow'];
 
 /** A document in another design: bold becomes italic, larger a little larger, wide gaps narrower. No design is a heading's alone. */
-function restyle(rows: readonly Row[], roll: () => number): Row[] {
+function restyle(rows: readonly Row[], roll: () => number, rollSmall: () => number): Row[] {
   const flags = [...FLAGS];
   if (roll() < 0.5)
     for (let n = flags.length - 1; n > 0; n--) {
@@ -51,7 +53,8 @@ function restyle(rows: readonly Row[], roll: () => number): Row[] {
   const swap = roll() < 0.5;
   const oneFace = roll() < 0.3;
   const alone = roll() < 0.4;
-  const numbersAlone = roll() < 0.2;
+  const numbersAlone = roll() < NUMBERS_SHARE;
+  const small = !numbersAlone && rollSmall() < SMALL_SHARE;
   return rows.map((row) => {
     const features: Features = { ...row.features };
     const of = (name: string) => row.features[name] ?? 0;
@@ -59,12 +62,29 @@ function restyle(rows: readonly Row[], roll: () => number): Row[] {
     if (flags[0] !== 'bold') for (const name of ['beforeBold', 'afterBold']) features[name] = 0;
     for (const name of SIZES) features[name] = of(name) * size;
     for (const name of GAPS) features[name] = of(name) * gap;
+    if (small && FLAGS.some((name) => features[name] === 1)) Object.assign(features, asSmall(row.features));
     if (swap) Object.assign(features, { colon: of('question'), question: of('colon') });
     if (oneFace) features.face = 0;
     if (numbersAlone && of('depth') > 0) Object.assign(features, BODY_STYLE, asBody(features));
     else if (alone) Object.assign(features, standAlone(features));
     return { ...row, features };
   });
+}
+
+/** Share of the copies whose numbered headings are in the type of the text. */
+const NUMBERS_SHARE = 0.3;
+/** Share of the other copies whose headings are smaller than the text: small bold italics, small capitals. */
+const SMALL_SHARE = 0.1;
+
+/** A larger text, as if it were smaller than the text below it by half as much, and near to it. */
+function asSmall(features: Features): Features {
+  const of = (name: string) => features[name] ?? 0;
+  if (of('size') <= 0) return {};
+  return {
+    ...Object.fromEntries(SIZES.map((name) => [name, of(name) * -0.5])),
+    ...Object.fromEntries(GAPS.map((name) => [name, of(name) * 0.5])),
+    larger: 0.9,
+  };
 }
 
 /** What the type of the text has: a numbered heading may be set in it. */
@@ -105,15 +125,17 @@ function standAlone(features: Features): Features {
 
 function learn(documents: readonly LearnDocument[]): Learned {
   const roll = dice(1);
+  // Dice of their own: another share of small headings leaves the other copies as they are.
+  const rollSmall = dice(2);
   const share = 1 + COPIES * COPY_WEIGHT;
-  const rows = documents.flatMap(({ part, candidates, found }) => {
-    const weight = (isGenerated(part) ? GENERATED_WEIGHT : 1) / share;
+  const rows = documents.flatMap(({ generated, candidates, found }) => {
+    const weight = (generated ? GENERATED_WEIGHT : 1) / share;
     const own = candidates.map((candidate) => ({
       features: candidate.features,
       label: Number(found.has(candidate)),
       weight,
     }));
-    const copies = Array.from({ length: COPIES }, () => restyle(own, roll)).flat();
+    const copies = Array.from({ length: COPIES }, () => restyle(own, roll, rollSmall)).flat();
     return [...own, ...copies.map((row) => ({ ...row, weight: weight * COPY_WEIGHT }))];
   });
   return { model: trainTrees(rows, BOOSTING), order: trainWeights(documents.flatMap(orderRows)) };
@@ -171,9 +193,6 @@ function show(label: string, scores: readonly Score[]): void {
   }
 }
 
-/** Whether a folder is one of `npm run pdf-styles`, and no corpus with a folder `dev`. */
-const isGenerated = (part: string) => part.startsWith('gen');
-
 /** The part of a name that tells who made a document: nothing of one maker is in two folds. */
 const makerOf = ({ part, name }: LearnDocument) =>
   `${part} ${part === 'real' ? name.split('-')[0] : name.split('__')[0]}`;
@@ -201,10 +220,20 @@ function crossValidate(documents: readonly LearnDocument[], folds: number): void
   }
 }
 
+/** What was trained on: how many documents of each folder. */
+function countParts(documents: readonly LearnDocument[]): string {
+  const counts = new Map<string, number>();
+  for (const { part, generated } of documents) {
+    const name = generated ? `generated ${part}` : part;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return `Documents: ${[...counts].map(([name, count]) => `${count} of ${name}`).join(', ')}`;
+}
+
 const DECLARE = 'export const';
 
 function weightsFile({ model, order }: Learned, about: string): string {
-  return `// The weights of the heading model, written by \`npm run pdf-headings -- --write\`: do not edit them.
+  return `// The weights of the heading model, written by \`npm run pdf-headings\`: do not edit them. docs/development.md has the command.
 // ${about}
 
 /** Logarithm of the odds before any tree. */
@@ -222,14 +251,24 @@ ${model.trees.map((tree) => `  '${printTree(tree)}',`).join('\n')}
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { folds: { type: 'string', default: '5' }, write: { type: 'boolean', default: false } },
+    options: {
+      folds: { type: 'string', default: '5' },
+      generated: { type: 'string', multiple: true, default: [] },
+      write: { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   });
-  if (positionals.length === 0) {
+  const folders = [
+    ...positionals.map((folder) => ({ folder, generated: false })),
+    ...values.generated.map((folder) => ({ folder, generated: true })),
+  ];
+  if (folders.length === 0) {
     console.log(USAGE);
     return;
   }
-  const documents = (await Promise.all(positionals.map(readDocuments))).flat().filter(({ truth }) => truth.length > 0);
+  const documents: LearnDocument[] = [];
+  for (const { folder, generated } of folders)
+    documents.push(...(await readDocuments(folder, generated)).filter(({ truth }) => truth.length > 0));
   const headings = documents.reduce((sum, { truth }) => sum + truth.length, 0);
   const printed = documents.reduce((sum, { found }) => sum + found.size, 0);
   console.log(
@@ -242,7 +281,8 @@ async function main(): Promise<void> {
     'trained on',
     documents.map((document) => judge(document, learned)),
   );
-  writeFileSync(WEIGHTS, weightsFile(learned, `Trained on ${documents.length} documents with ${headings} headings.`));
+  writeFileSync(WEIGHTS, weightsFile(learned, `${countParts(documents)}; ${headings} headings in all.`));
+  execFileSync('node_modules/.bin/biome', ['format', '--write', fileURLToPath(WEIGHTS)]);
 }
 
 if (import.meta.main) await main();

@@ -15,6 +15,8 @@ interface HeadingGroup {
   headings: TextDraft[];
   /** Place of the first of them among all headings. */
   first: number;
+  /** Their places among the drafts. */
+  places: number[];
   size: number;
   bold: number;
   italic: number;
@@ -106,7 +108,12 @@ export function groupHeadings(
     else groups.set(key, [heading]);
   }
   const opening = openingHeading(found, drafts);
-  return [...groups].map(([key, headings]) => describeGroup(key, headings, found, outline, opening));
+  const places = new Map(drafts.map((draft, n) => [draft.kind === 'item' ? (draft.asText ?? draft) : draft, n]));
+  const placesOf = (headings: readonly TextDraft[]) => headings.map((one) => places.get(one) ?? -1);
+  return [...groups].map(([key, headings]) => ({
+    ...describeGroup(key, headings, found, outline, opening),
+    places: placesOf(headings),
+  }));
 }
 
 /** The key that most headings of a style have: `References` is a heading like `7. Results` where it looks like it. */
@@ -140,7 +147,7 @@ function describeGroup(
   found: readonly TextDraft[],
   outline: ReadonlyMap<string, number>,
   opening: TextDraft | undefined,
-): HeadingGroup {
+): Omit<HeadingGroup, 'places'> {
   const share = (test: (heading: TextDraft) => boolean) => headings.filter(test).length / headings.length;
   const first = headings[0] as TextDraft;
   const tagged = key.startsWith('tag ') ? Number(key.slice('tag '.length)) : undefined;
@@ -187,7 +194,14 @@ export function compareGroups(a: HeadingGroup, b: HeadingGroup): number[] {
     a.color - b.color,
     Number(a.depth === 1) - Number(b.depth === 1),
     Number(a.depth > 1) - Number(b.depth > 1),
+    stacked(a, b) - stacked(b, a),
   ];
+}
+
+/** Share of the headings of the smaller group that stand so that one of `b` follows one of `a` without a text between. */
+function stacked(a: HeadingGroup, b: HeadingGroup): number {
+  const below = new Set(b.places);
+  return a.places.filter((place) => below.has(place + 1)).length / Math.min(a.places.length, b.places.length);
 }
 
 /** The groups from the highest to the lowest: each is compared with each, as on average one of them is the higher one. */
