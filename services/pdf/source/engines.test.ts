@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { degrees, PDFDocument, StandardFonts } from 'pdf-lib';
 import type { Mark, PageContent } from './page-model.ts';
 import type { EngineOpener } from './page-source.ts';
 import { openWithPdfium } from './pdfium-source.ts';
@@ -91,3 +92,51 @@ for (const open of [openWithPdfium, openWithPdfjs])
     const encrypted = await readFile(new URL('../../../fixtures/pdf/encrypted-river.pdf', import.meta.url));
     await assert.rejects(open(encrypted, 'wrong'), { name: 'OpenRefusedError', reason: 'password' });
   });
+
+for (const open of [openWithPdfium, openWithPdfjs])
+  test(`${open.name}: letters that are printed twice to look bold are read once, those that repeat twice`, async () => {
+    const document = await PDFDocument.create();
+    const font = await document.embedFont(StandardFonts.TimesRoman);
+    const page = document.addPage([400, 300]);
+    const write = (text: string, y: number, shift: number, kerning: number) => {
+      let x = 40;
+      for (const letter of text) {
+        for (const from of shift > 0 ? [x, x + shift] : [x])
+          if (letter !== ' ') page.drawText(letter, { x: from, y, size: 12, font });
+        x += font.widthOfTextAtSize(letter, 12) + kerning;
+      }
+    };
+    write('gulls and illicit moons', 250, 0.3, 0);
+    write('gulls and illicit moons', 230, 0.8, 0);
+    write('gulls and illicit moons', 210, 0, -0.8);
+    const source = await open(await document.save(), undefined);
+    const { words } = await source.readPage(0);
+    await source.close();
+    const lines = new Map<number, string>();
+    for (const { text, baseline } of words) {
+      const line = Math.round(baseline);
+      lines.set(line, (lines.get(line) ?? '') + text);
+    }
+    assert.deepEqual([...lines.values()], Array(3).fill('gullsandillicitmoons'));
+  });
+
+test('slanted letters that are printed twice are read once', async () => {
+  const document = await PDFDocument.create();
+  const font = await document.embedFont(StandardFonts.Helvetica);
+  const page = document.addPage([400, 300]);
+  const slope = (40 * Math.PI) / 180;
+  let along = 0;
+  for (const letter of 'gulls') {
+    const x = 40 + along * Math.cos(slope);
+    const y = 100 + along * Math.sin(slope);
+    for (const from of [x, x + 0.9]) page.drawText(letter, { x: from, y, size: 12, font, rotate: degrees(40) });
+    along += font.widthOfTextAtSize(letter, 12);
+  }
+  const source = await openWithPdfium(await document.save(), undefined);
+  const { words } = await source.readPage(0);
+  await source.close();
+  assert.deepEqual(
+    words.map((word) => word.text),
+    ['gulls'],
+  );
+});

@@ -19,8 +19,13 @@ export function isSlanted(angle: number): boolean {
   return Math.abs(angle - Math.round(angle / quarter) * quarter) > LEAST_ANGLE;
 }
 
+/** A letter that is printed again, to look bold, stands at most this far beside its first print, in type sizes. */
+const OVERPRINT = 0.15;
+
 interface SlantedRun {
   text: string;
+  /** Its last glyph, which may be several letters. */
+  glyph: string;
   first: { x: number; y: number };
   last: { x: number; y: number };
   angle: number;
@@ -43,12 +48,14 @@ export class SlantedText {
   /** @param x, y the glyph's origin as displayed */
   add(text: string, x: number, y: number, angle: number, style: TextStyle, invisible: boolean): void {
     const open = this.#open;
+    if (open && printsAgain(open, text, x, y)) return;
     if (open && carriesOn(open, x, y, angle, style)) {
       open.text += (this.#spaced ? ' ' : '') + text;
+      open.glyph = text;
       open.last = { x, y };
     } else {
       this.end();
-      this.#open = { text, first: { x, y }, last: { x, y }, angle, style, invisible };
+      this.#open = { text, glyph: text, first: { x, y }, last: { x, y }, angle, style, invisible };
     }
     this.#spaced = false;
   }
@@ -79,6 +86,12 @@ export class SlantedText {
       x0 = x1 + pace;
     }
   }
+}
+
+/** Whether the last glyph of a run is printed again; letters that repeat stand further apart. */
+function printsAgain(open: SlantedRun, text: string, x: number, y: number): boolean {
+  const step = Math.hypot(x - open.last.x, y - open.last.y);
+  return open.glyph === text && step > 0 && step < open.style.size * OVERPRINT;
 }
 
 function carriesOn(open: SlantedRun, x: number, y: number, angle: number, style: TextStyle): boolean {

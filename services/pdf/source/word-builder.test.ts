@@ -61,3 +61,45 @@ test('a Latin word ends where an Arabic one begins beside it', () => {
 test('a hyphen that forbids a line break is a hyphen', () => {
   assert.deepEqual(wordsOf('well\u2011known'), ['well-known']);
 });
+
+/** Words with `*` behind the bold ones, of letters of given widths that are printed again a little beside their place. */
+function printedTwice(text: string, widths: Readonly<Record<string, number>>, shift: number, kerning = 0): string[] {
+  const builder = new WordBuilder(600, 800);
+  let x0 = 100;
+  for (const letter of text) {
+    const width = widths[letter] ?? 5;
+    for (const x of shift > 0 ? [x0, x0 + shift] : [x0])
+      builder.add({
+        text: letter,
+        code: letter.codePointAt(0) ?? 0,
+        x0: x,
+        x1: x + width,
+        baseline: 100,
+        style: STYLE,
+        direction: 0,
+        invisible: false,
+      });
+    x0 += width + kerning;
+  }
+  return builder.finish().map((word) => word.text + (word.style.bold ? '*' : ''));
+}
+
+test('a letter that is printed again a little beside its place is one letter, and the word is bold', () => {
+  for (const shift of [0.2, 0.5, 0.8]) assert.deepEqual(printedTwice('gulls', { l: 2.2 }, shift), ['gulls*']);
+  assert.deepEqual(printedTwice('moon', {}, 1), ['moon*']);
+  assert.deepEqual(printedTwice('all', { l: 2.2 }, 0.5, -0.6), ['all*'], 'in tight type');
+});
+
+test('letters that repeat stay in tight type', () => {
+  assert.deepEqual(printedTwice('illicit', { i: 2.2, l: 2.2 }, 0, -1.1), ['illicit']);
+  assert.deepEqual(printedTwice('moon', {}, 0, -3), ['moon']);
+});
+
+test('a word whose parts are printed again in other pieces is one word', () => {
+  const gu = [['g', 100, 105] as const, ['u', 105, 110] as const];
+  const ll = [['l', 110, 112.2] as const, ['l', 112.2, 114.4] as const];
+  const beside = (glyphs: readonly (readonly [string, number, number])[]) =>
+    glyphs.map(([text, x0, x1]) => [text, x0 + 0.4, x1 + 0.4] as const);
+  assert.deepEqual(wordsAt(...gu, ...beside(gu), ...ll, ...beside(ll)), ['gull']);
+  assert.deepEqual(wordsAt(...gu, ...ll, ...beside([...gu, ...ll])), ['gull']);
+});

@@ -17,6 +17,13 @@ export type Tag = StructureElement | 'artifact';
 const RIGHTWARDS = 0.05;
 const OVERLAP = 1.5;
 
+/** A glyph that is printed again, to look bold, stands at most this far beside its first print: in its own widths, and in type sizes. Letters that repeat, as in `all`, stand further apart in the tightest type. */
+const OVERPRINT = { width: 0.4, size: 0.15 };
+/** Words back from a glyph in which its first print is looked for, and from an accent its letter: engines give overlapping glyphs late. */
+const REACH = 16;
+/** A word is bold where at least this share of its letters is printed again. */
+const BOLD_SHARE = 0.5;
+
 /** One glyph in the frame in which its text reads upright. */
 export interface PlacedGlyph {
   text: string;
@@ -40,6 +47,8 @@ interface OpenWord extends Omit<PlacedGlyph, 'code'> {
   /** Left edges of its glyphs, and where each begins in `text`. */
   edges: number[];
   offsets: number[];
+  /** Glyphs of it that were printed again. */
+  overprints: number;
 }
 
 /** Spacing accents and the combining marks that they stand for where TeX paints them over a letter. */
@@ -58,15 +67,12 @@ const ACCENTS: ReadonlyMap<number, string> = new Map([
   [0x2dc, '\u0303'],
   [0x2dd, '\u030b'],
 ]);
-/** Words back from an accent in which its letter is looked for: engines give overlapping glyphs late. */
-const ACCENT_REACH = 16;
-
 /** Takes glyphs in stream order (a glyph may be filled anew for the next); `finish` gives the words in the displayed frame. */
 export class WordBuilder {
   readonly #width: number;
   readonly #height: number;
   readonly #words: Word[] = [];
-  /** The last words as they were built, the newest last, for accents that come after their letter. */
+  /** The last words as they were built, the newest last, for accents that come after their letter and letters that are printed again. */
   readonly #recent: { built: OpenWord; word: Word }[] = [];
   #accent: PlacedGlyph | undefined;
   #open: OpenWord | undefined;
@@ -98,6 +104,11 @@ export class WordBuilder {
 
   #append(glyph: PlacedGlyph): void {
     const open = this.#open;
+    if (open && this.#isOverprint(open, glyph)) {
+      // Engines suppose a space where the text steps back.
+      this.#guessed = false;
+      return;
+    }
     if (open && !this.#spaced && !this.#guessed && this.#carriesOn(open, glyph)) {
       if (open.rightToLeft && glyph.x0 === open.lastX0 && glyph.x1 === open.lastX1) {
         // Letters of one glyph, as of a ligature: engines turn them round with the line.
@@ -132,9 +143,29 @@ export class WordBuilder {
       lastOffset: 0,
       edges: [glyph.x0],
       offsets: [0],
+      overprints: 0,
     };
     this.#spaced = false;
     this.#guessed = false;
+  }
+
+  /** Whether a glyph is printed again over one of the last words; the word then counts it. */
+  #isOverprint(open: OpenWord, glyph: PlacedGlyph): boolean {
+    if (!open.rightToLeft && glyph.x0 > open.lastX0 + glyph.style.size * OVERPRINT.size) return false;
+    // Letters of one glyph, as of a ligature, have exactly one box.
+    if (glyph.x0 === open.lastX0 && glyph.x1 === open.lastX1) return false;
+    if (printsAgain(open, glyph)) {
+      open.overprints++;
+      return true;
+    }
+    for (let n = this.#recent.length - 1; n >= 0; n--) {
+      const { built, word } = this.#recent[n] as { built: OpenWord; word: Word };
+      if (!printsAgain(built, glyph)) continue;
+      built.overprints++;
+      word.style = styleOf(built);
+      return true;
+    }
+    return false;
   }
 
   /** Puts an accent on a letter that came before it. */
@@ -218,7 +249,7 @@ export class WordBuilder {
         sideways ? this.#width : this.#height,
       ),
       baseline: open.baseline,
-      style: open.style,
+      style: styleOf(open),
       direction: open.direction,
       spaceBefore: open.spaceBefore,
       invisible: open.invisible,
@@ -228,8 +259,28 @@ export class WordBuilder {
     else if (open.tag) word.element = open.tag;
     this.#words.push(word);
     this.#recent.push({ built: open, word });
-    if (this.#recent.length > ACCENT_REACH) this.#recent.shift();
+    if (this.#recent.length > REACH) this.#recent.shift();
   }
+}
+
+/** Whether a word has the same letter of the same size at almost the same place. */
+function printsAgain(word: OpenWord, glyph: PlacedGlyph): boolean {
+  const { size } = glyph.style;
+  const reach = Math.min((glyph.x1 - glyph.x0) * OVERPRINT.width, size * OVERPRINT.size);
+  if (word.direction !== glyph.direction || word.invisible !== glyph.invisible) return false;
+  if (glyph.x0 < word.x0 - reach || glyph.x0 > word.x1) return false;
+  if (word.style.size !== size || Math.abs(word.baseline - glyph.baseline) > size * OVERPRINT.size) return false;
+  const { edges, offsets } = word;
+  return edges.some(
+    (edge, n) =>
+      Math.abs(edge - glyph.x0) <= reach &&
+      word.text.slice(offsets[n], offsets[n + 1] ?? word.text.length) === glyph.text,
+  );
+}
+
+/** The style of a word; bold where its letters are printed again. */
+function styleOf({ style, overprints, edges }: OpenWord): TextStyle {
+  return style.bold || overprints < edges.length * BOLD_SHARE || overprints === 0 ? style : { ...style, bold: true };
 }
 
 /** Whether an accent stands over the middle of a letter of its line. */
