@@ -448,3 +448,49 @@ test('a title in larger type between two rules parts what is above it from the t
   assert.deepEqual(ruled(note(14), ...level), [BIRDS]);
   assert.notDeepEqual(ruled(note(10), ...level), [BIRDS], 'in the type of the table');
 });
+
+test('a table with rules between its rows alone begins above the first and ends below the last', () => {
+  const cells = [['Bird', 'Spring', 'Autumn'], ...['Gull', 'Tern', 'Coot', 'Rail'].map((bird) => [bird, '41', '57'])];
+  const words = at(cells, TOP, AXES);
+  const between = [4, 18, 32, 46].map((y) => TOP + y);
+  assert.deepEqual(ruled(words, ...between), [cells]);
+  const below = (...more: Word[]) => ruled([...words, ...more], ...between);
+  assert.deepEqual(below(...line(105, TOP + 76, 'Counted')), [cells], 'a note below');
+  assert.deepEqual(
+    ruled([...at(cells.slice(0, 4)), ...rows(AXES, TOP + 70, cells.slice(4))], ...between),
+    [cells.slice(0, 4)],
+    'far below',
+  );
+  assert.deepEqual(
+    ruled([...at(cells.slice(0, 4)), ...line(105, TOP + 56, 'Counted')], ...between),
+    [cells.slice(0, 4)],
+    'one cell',
+  );
+  const over = line(105, TOP + 56, 'Counted at the quay by the old lamp', undefined, 3);
+  assert.deepEqual(ruled([...at(cells.slice(0, 4)), ...over], ...between), [cells.slice(0, 4)], 'over the columns');
+});
+
+test('a title tight above a head whose table has rules between rows alone is none of its lines', () => {
+  const cells = [['Bird', 'Spring', 'Autumn'], ...['Gull', 'Tern', 'Coot', 'Rail'].map((bird) => [bird, '41', '57'])];
+  const title = line(105, TOP - 13, 'Birds that we counted by day', sized(13), 4);
+  assert.deepEqual(ruled([...title, ...at(cells)], ...[4, 18, 32, 46].map((y) => TOP + y)), [cells]);
+});
+
+test('text between two rules of one width is no table, whatever its lists and wide spaces seem to part', () => {
+  const items = ['Gull and tern of the old bay', 'Coot', 'Rail and the lapwing by night'];
+  const text = [
+    ...prose(105, TOP, 3),
+    ...rows(
+      [105, 125],
+      TOP + 40,
+      items.map((item) => ['–', item]),
+    ),
+    ...prose(105, TOP + 84, 2),
+    ...rows(
+      [105, 125],
+      TOP + 110,
+      items.map((item) => ['–', item]),
+    ),
+  ];
+  assert.deepEqual(ruled(text, TOP - 14, TOP + 150), []);
+});

@@ -21,6 +21,7 @@ import { type FoundTable, isTable, tableConfidence } from './grid.ts';
 import type { HeadMemory } from './head-memory.ts';
 import { findHeadedTables, HEAD_LINES, rowsBelow } from './headed.ts';
 import { distinct, findShadedTables, paintedCells } from './shaded.ts';
+import { readsAsText } from './verdict.ts';
 
 /** Ends of rules of one table agree to this, in points. */
 const SAME_END = 6;
@@ -209,9 +210,13 @@ function readEvidence(
       isTabular(rows, evidence) ||
       fits(band, bandColumns([...run.slice(-MIN_BANDS), ...inner.slice(n, n + MIN_BANDS)]));
     if (!caption && !holdsTitle(rows, size) && row && !isRunningText(band, evidence, chunkOf, run)) run.push(band);
-    else flush(headAt(n));
+    else {
+      run.push(footAt(n));
+      flush(headAt(n));
+    }
   });
   if (!evidence.zebra) run.push(openBelow(run, last, within));
+  run.push(footAt(edges.length));
   flush([]);
   return tables;
 
@@ -220,6 +225,15 @@ function readEvidence(
     if (evidence.zebra) return [];
     const head = headOver(bands[n] ?? [], inner.slice(n + 1, n + 1 + MIN_BANDS), edges[n] ?? Infinity);
     return holdsTitle(textRows(head), size) ? [] : head;
+  }
+
+  /** The last row of a table in the band under its last rule. */
+  function footAt(n: number): Word[] {
+    if (evidence.zebra || evidence.heavy[n - 1]) return [];
+    const above = inner.slice(Math.max(0, n - MIN_BANDS), n);
+    if (!above.every((row) => row.length > 0 && run.includes(row))) return [];
+    const foot = footUnder(bands[n] ?? [], above, edges.slice(0, n));
+    return holdsTitle(textRows(foot), size) ? [] : foot;
   }
 }
 
@@ -266,16 +280,33 @@ function headOver(band: readonly Word[], below: readonly Word[][], edge: number)
   return !isCaption(chunkText(words)) && fits(words, bandColumns([words, ...below])) ? words : [];
 }
 
+/** How much more white space than the other rows the last row may have between itself and the rule above it, in points. */
+const SAME_GAP = 2;
+
+/** The last row of a table that has a rule between rows and none below them: lines as close under the last rule as those of the other rows, in their columns. */
+function footUnder(band: readonly Word[], above: readonly Word[][], edges: readonly number[]): Word[] {
+  const rules = edges.slice(-above.length - 1, -1);
+  if (above.length < MIN_BANDS || rules.length < above.length) return [];
+  const gaps = above.map((row, n) => Math.min(...row.map(({ box }) => box.y0)) - (rules[n] ?? 0));
+  const rows = textRows(band);
+  const [nearest] = rows;
+  if (!nearest || nearest.box.y0 - (edges.at(-1) ?? 0) > Math.max(...gaps) + SAME_GAP) return [];
+  const words = rowWords(tightRows(rows, false));
+  const several = stackedRow(words).segments.length >= 2;
+  return several && !isCaption(chunkText(words)) && fits(words, bandColumns([...above, words])) ? words : [];
+}
+
 /** White space between the lines of one row, in type sizes. */
 const LINE_GAP = 0.6;
 
-/** Those of the rows, the nearest to an edge first, that stand as tightly as lines of one text. */
+/** Those of the rows, the nearest to an edge first, that stand as tightly as lines of one text and are in type of one size. */
 function tightRows(rows: readonly TextRow[], above: boolean): TextRow[] {
   const end = rows.findIndex((row, n) => {
     const before = rows[n - 1];
     if (!before) return false;
     const gap = above ? before.box.y0 - row.box.y1 : row.box.y0 - before.box.y1;
-    return gap > row.size * LINE_GAP;
+    const resized = Math.max(row.size, before.size) > Math.min(row.size, before.size) * TITLE_SIZE;
+    return gap > row.size * LINE_GAP || resized;
   });
   return rows.slice(0, end < 0 ? rows.length : end);
 }
@@ -353,7 +384,7 @@ function readRun(
   const own = (banded?.separators.length ?? 0) > (lined?.separators.length ?? 0) ? banded : lined;
   const known = heads.recall(rows, x0, width, (own?.separators.length ?? 0) + 1);
   const read = readAligned(rows, { edges, rowRules: filledBands >= 4 }, short, vocabulary, known ?? own);
-  if (!read || !isTable(read.grid)) return undefined;
+  if (!read || !isTable(read.grid) || readsAsText({ lines: rows, cut: read.cut })) return undefined;
   heads.learn(rows, x0, width, read.cut);
   const box = boundingBox(words.map((word) => word.box));
   const whole = {

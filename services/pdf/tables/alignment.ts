@@ -8,6 +8,7 @@ import type { Vocabulary } from '../text/inline.ts';
 import { groupRows } from '../text/lines.ts';
 import { readMarker } from '../text/markers.ts';
 import { buildGrid, type RawCell } from './grid.ts';
+import { type PlacedSegment, spanGroupRows } from './group-rows.ts';
 import { groupLinesIntoRows, holdsStackedRows } from './rows.ts';
 
 /** Words of one row closer than this, in type sizes, belong to one cell. */
@@ -236,12 +237,6 @@ export function columnAt(separators: readonly number[], x: number): number {
   return column;
 }
 
-interface PlacedSegment {
-  words: Word[];
-  from: number;
-  to: number;
-}
-
 /** A row's words by columns; what runs over a separator spans (alignment.test.ts: words of a piece). */
 export function placeRow(row: TextRow, cut: ColumnCut, rules: readonly Ruling[]): PlacedSegment[] {
   const placed: PlacedSegment[] = [];
@@ -350,7 +345,11 @@ export function readCut(
   rules: readonly Ruling[],
   vocabulary: Vocabulary,
 ): TableGrid {
-  const placed = rows.map((row) => placeRow(row, cut, rules));
+  const placed = spanGroupRows(
+    rows,
+    rows.map((row) => placeRow(row, cut, rules)),
+    cut,
+  );
   const columns = cut.separators.length + 1;
   const groups = joinWrapped(rows, placed, columns, bands);
   const cells: RawCell[] = [];

@@ -6,6 +6,7 @@ import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import type { Vocabulary } from '../text/inline.ts';
 import { readAligned, rowWords, type TextRow, textRows } from './alignment.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
+import { readsAsText } from './verdict.ts';
 
 /** Shortest line that closes a head, in points, and lines of one head. */
 const SHORTEST = 60;
@@ -49,7 +50,7 @@ function readHeaded(
   const reach = (head[0]?.size ?? 10) * 1.5;
   if (others.some((one) => one.at > box.y0 - reach && one.at < box.y1 + reach)) return undefined;
   const read = readAligned(rows, { edges: [rule.at], rowRules: false }, [], vocabulary);
-  if (!read) return undefined;
+  if (!read || readsAsText({ lines: rows, cut: read.cut })) return undefined;
   const own = rowWords(rows);
   return {
     box: { ...box, x0: Math.min(box.x0, rule.start), x1: Math.max(box.x1, rule.end) },

@@ -3,8 +3,7 @@
 
 import { chunkText } from '../text/lines.ts';
 import { isNumbering } from '../text/markers.ts';
-import { columnAt } from './alignment.ts';
-import type { Stretch } from './stretch.ts';
+import { type ColumnCut, columnAt, type TextRow } from './alignment.ts';
 
 /** Votes for a table; together they must pass `pass`. */
 const VOTE = {
@@ -61,6 +60,10 @@ const SIDE_WORDED = 0.6;
 /** Lines that a side of a letterhead has at most. */
 const SIDE_LINES = 9;
 
+/** Lines that say enough of whether a drawn stretch is text, and the share of them over several columns that asks. */
+const TELLING_LINES = 5;
+const ASKING_SHARE = 0.15;
+
 type Verdict = 'table' | 'text' | 'sides';
 
 interface CellView {
@@ -71,10 +74,30 @@ interface CellView {
   row: number;
 }
 
+/** Lines and the columns that they are cut into. */
+interface Stretch {
+  lines: readonly TextRow[];
+  cut: ColumnCut;
+}
+
+/** Whether the lines that rules or shading mark are text: too many run over the columns that the others seem to have, and the cells do not look like a table's either. */
+export function readsAsText(stretch: Stretch): boolean {
+  const across = acrossShare(stretch);
+  if (stretch.lines.length < TELLING_LINES || across < ASKING_SHARE) return false;
+  const rows = stretch.lines.filter((line) => line.segments.length >= 2);
+  const filled = filledColumns(viewColumns(stretch), rows.length);
+  return filled.length < 2 || votes(filled, rows.length, true) + VOTE.across * across <= VOTE.pass;
+}
+
+/** The columns that hold more than strewn cells. */
+function filledColumns(columns: readonly CellView[][], rows: number): CellView[][] {
+  return columns.filter((column) => column.length >= Math.max(2, rows * 0.2));
+}
+
 export function judge(stretch: Stretch, told: boolean): Verdict {
   const rows = stretch.lines.filter((line) => line.segments.length >= 2);
   const columns = viewColumns(stretch);
-  const filled = columns.filter((column) => column.length >= Math.max(2, rows.length * 0.2));
+  const filled = filledColumns(columns, rows.length);
   if (
     rows.length >= (told ? MIN_TOLD_ROWS : MIN_ROWS) &&
     filled.length >= 2 &&
