@@ -417,3 +417,18 @@ test('a line without a label is of the row above it; a label at half height has 
     '012 345',
   );
 });
+
+test('where tight lines go on cells and wide space parts rows, a number that the narrow column broke goes on too', () => {
+  const row = (number: string, rest: string, figure: string, more: string): string[][] => [
+    [number, 'Verify that the gulls of the bay', figure],
+    [rest, 'and the terns are counted', more],
+  ];
+  const cells = ['2.1.7', '2.1.8', '2.1.9', '2.1.1'].flatMap((number, n) =>
+    row(number, n === 3 ? '0' : '', '5.1', n === 3 ? '2' : ''),
+  );
+  const spaced = cells.map((_, n) => n * PACE + Math.floor(n / 2) * 8);
+  assert.equal(read(cells, { ys: spaced }), '01 23 45 67');
+  assert.equal(read(cells), '01 23 45 6 7', 'without the space');
+  const figures = cells.map((_, n) => ['Gulls', String(n), '12']);
+  assert.equal(read(figures, { ys: spaced }), '0 1 2 3 4 5 6 7', 'rows in pairs');
+});

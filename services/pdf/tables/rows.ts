@@ -44,6 +44,8 @@ const COST = {
   wideGap: 4,
   /** A row's end where the lines are as tight as those of one cell. */
   tightEnd: 0.6,
+  /** The same where most such lines go on a cell, and wider space stands between rows. */
+  spacedEnd: 4.5,
 } as const;
 
 interface Sheet {
@@ -58,6 +60,8 @@ interface Sheet {
   tightest: number;
   /** Some lines stand further apart than others. */
   uneven: boolean;
+  /** The lines of cells are tight, and wider space parts the rows. */
+  spaced: boolean;
 }
 
 /** What the cells of one column say of how it wraps. */
@@ -124,16 +128,46 @@ function makeSheet(lines: readonly CellLine[], columns: number, bands: readonly 
   const sheets = columnSheets(lines, columns, pairs.filter(isStacked));
   const joins: Sheet['joins'] = lines.map(() => []);
   for (const pair of pairs) joins[pair.line]?.push({ above: pair.above, cost: joinCost(pair, sheets) });
+  // Lines of one text are not further apart than this.
+  const tightest = Math.min(least, size * 1.5);
+  const carried = new Set(
+    pairs
+      .filter(isStacked)
+      .filter((pair) => isOpen(pair) && !hadRoom(pair, (sheets[pair.cell.from] as ColumnSheet).widest))
+      .map((pair) => pair.line),
+  );
   return {
     lines,
     reaches: lines.map((line) => line.cells.map(reachOf)),
     columns,
     joins,
     pitches,
-    // Lines of one text are not further apart than this.
-    tightest: Math.min(least, size * 1.5),
+    tightest,
     uneven: inner.some((pitch) => pitch > least * 1.15 + 0.3),
+    spaced: partsRows(pitches, tightest, carried),
   };
+}
+
+/** Lines of each kind, tight and apart, that tell what white space means, and the share of the tight ones that must go on a cell. */
+const TOLD_LINES = 3;
+const TOLD_SHARE = 0.5;
+
+/** Whether white space parts the rows of a table: of its tight lines most go on a cell, and lines further apart do not. */
+function partsRows(pitches: readonly number[], tightest: number, carried: ReadonlySet<number>): boolean {
+  const lines = pitches.map((_, n) => n).slice(1);
+  const tight = lines.filter((n) => isTight(pitches[n] ?? 0, tightest));
+  const apart = lines.filter((n) => (pitches[n] ?? 0) > tightest * 1.15 + 0.3);
+  const share = (of: readonly number[]) => of.filter((n) => carried.has(n)).length / of.length;
+  return (
+    tight.length >= TOLD_LINES &&
+    apart.length >= TOLD_LINES &&
+    share(tight) >= TOLD_SHARE &&
+    share(apart) < 1 - TOLD_SHARE
+  );
+}
+
+function isTight(pitch: number, tightest: number): boolean {
+  return pitch <= tightest * 1.1 + 0.3;
 }
 
 /** A cell's piece on one line and the next line above that has text in its columns. */
@@ -306,7 +340,7 @@ function endCost(sheet: Sheet, next: number, end: number): number {
   const pitch = sheet.pitches[next] ?? Infinity;
   // Lines that overlap stand in one row: cells that are centred against each other.
   if (pitch < line.size * 0.7) return 6;
-  let cost = sheet.uneven && pitch <= sheet.tightest * 1.1 + 0.3 ? COST.tightEnd : 0;
+  let cost = sheet.uneven && isTight(pitch, sheet.tightest) ? (sheet.spaced ? COST.spacedEnd : COST.tightEnd) : 0;
   for (const join of sheet.joins[next] ?? []) cost += Math.max(0, -join.cost);
   return cost;
 }

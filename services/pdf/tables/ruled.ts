@@ -135,6 +135,9 @@ function isLoneRow(grid: TableGrid, cells: readonly RawCell[]): boolean {
 /** How far below a drawn head the first open row stands at most, by the height of the head. */
 const NEXT_ROW = 1;
 
+/** Type this much larger than that of a row is no type of the rows below it. */
+const OTHER_SIZE = 1.13;
+
 /** Whether no text stands close below a box in its first column or in several, as it does under the head of a table whose other rows have no lines. */
 function endsOver(box: Box, xs: readonly number[], words: readonly Word[]): boolean {
   const reach = box.y1 + (box.y1 - box.y0) * NEXT_ROW;
@@ -142,6 +145,10 @@ function endsOver(box: Box, xs: readonly number[], words: readonly Word[]): bool
     (word) =>
       word.box.y0 > box.y1 - CROSS && word.box.y0 < reach && overlap(word.box.x0, word.box.x1, box.x0, box.x1) > 0,
   );
+  const [next] = textRows(below);
+  const size = Math.max(0, ...textRows(words.filter((word) => centreInside(word.box, box))).map((row) => row.size));
+  // Larger type is a heading's.
+  if (next && next.size > size * OTHER_SIZE) return true;
   const columns = new Set(below.map((word) => upper(xs, word.box.x0)));
   return columns.size < 2 && !columns.has(1);
 }
