@@ -494,3 +494,19 @@ test('text between two rules of one width is no table, whatever its lists and wi
   ];
   assert.deepEqual(ruled(text, TOP - 14, TOP + 150), []);
 });
+
+test('a paragraph from edge to edge between two rules is no row, though rows of a table stand in the same stretch', () => {
+  const cells = Array.from({ length: 12 }, (_, n) => ['Gull', String(41 + n), '57']);
+  const words = [...at(cells), ...prose(100, TOP + 190, 3), ...at(BIRDS, TOP + 250)];
+  const lines = ruled(words, TOP - 14, TOP + 236, TOP + 254, TOP + 284);
+  assert.deepEqual(lines, [BIRDS]);
+});
+
+test('a head over the first of two rules is read where the rows between them have its columns', () => {
+  const cells = [['Bird', 'Spring', 'Autumn'], ...['Gull', 'Tern', 'Coot', 'Rail'].map((bird) => [bird, '41', '57'])];
+  assert.deepEqual(ruled(at(cells), TOP + 4, TOP + 60), [cells]);
+  const above = (text: string) =>
+    ruled([...line(105, TOP, text, undefined, 3), ...at(cells.slice(1), TOP + 14)], TOP + 4, TOP + 60);
+  assert.deepEqual(above('Counted at the quay by the old lamp'), [cells.slice(1)], 'a line over the columns');
+  assert.deepEqual(above('Counts'), [cells.slice(1)], 'a line in one column');
+});

@@ -277,7 +277,16 @@ function headOver(band: readonly Word[], below: readonly Word[][], edge: number)
   const [nearest] = rows;
   if (!nearest || edge - nearest.box.y1 > nearest.size * HEAD_GAP) return [];
   const words = rowWords(tightRows(rows, true).reverse());
-  return !isCaption(chunkText(words)) && fits(words, bandColumns([words, ...below])) ? words : [];
+  if (isCaption(chunkText(words))) return [];
+  return fits(words, bandColumns([words, ...below])) || standsOver(words, below[0] ?? []) ? words : [];
+}
+
+/** Whether lines hold heads of several of the columns that the rows under a rule make, where no other rule parts these. */
+function standsOver(head: readonly Word[], below: readonly Word[]): boolean {
+  const rows = textRows(below);
+  const columns = rows.length >= MIN_BANDS ? findColumns(rows) : undefined;
+  const several = stackedRow(head).segments.length >= 2;
+  return several && columns?.separators.some((x) => parts(rows, x, 0.6)) === true && fits(head, columns);
 }
 
 /** How much more white space than the other rows the last row may have between itself and the rule above it, in points. */
@@ -325,11 +334,25 @@ function isRunningText(
   const usualWords = (chunks: readonly Chunk[]) =>
     chunks.map((chunk) => chunk.words.length).sort((a, b) => a - b)[chunks.length >> 1] ?? 0;
   const own = pieces(band);
+  if (holdsParagraph(own, evidence)) return true;
   const lines = textRows(band).length;
   if (lines < TEXT_LINES || usualWords(own) < 4) return false;
   const width = evidence.x1 - evidence.x0;
   const wide = own.filter((chunk) => chunk.box.x1 - chunk.box.x0 > width * 0.3).length;
   return wide >= own.length * 0.75 && usualWords(own) > usualWords(pieces(run.flat())) * 1.5;
+}
+
+/** Lines of a paragraph take up this share of the width between the ends of the rules at least. */
+const FULL_WIDTH = 0.85;
+
+/** Whether several lines in a row are each one piece from edge to edge. */
+function holdsParagraph(pieces: readonly Chunk[], { x0, x1 }: Evidence): boolean {
+  let lines = 0;
+  for (const { box } of pieces.toSorted((a, b) => a.box.y0 - b.box.y0)) {
+    lines = box.x1 - box.x0 > (x1 - x0) * FULL_WIDTH ? lines + 1 : 0;
+    if (lines === TEXT_LINES) return true;
+  }
+  return false;
 }
 
 /** Rows of a head between two rules that no rule closes below: the table's body, up to the first line that is none of its rows. */

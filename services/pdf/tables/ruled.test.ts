@@ -1,8 +1,8 @@
 // Holds each rule that reads a table from the lines drawn around its cells, on pages made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellTexts, line, PLAIN, pageOf, rows, rule, sized } from '#test/harness/documents/pdf-pages.ts';
-import type { Ruling, Word } from '../source/page-model.ts';
+import { BOLD, cellTexts, line, PLAIN, pageOf, rows, rule, sized } from '#test/harness/documents/pdf-pages.ts';
+import type { Ruling, TextStyle, Word } from '../source/page-model.ts';
 import { buildChunks } from '../text/lines.ts';
 import { findRuledTables } from './ruled.ts';
 
@@ -403,9 +403,11 @@ test('a drawn row of several cells alone is a table where nothing stands under i
   const words = rows(AXES, 313, BIRDS.slice(0, 1));
   assert.deepEqual(found(words, head), [BIRDS.slice(0, 1)]);
   assert.deepEqual(found(birds(), head), [], 'the head of open rows');
-  const heading = (size: number) => line(100, 334, 'Counts of the old autumn light', sized(size));
-  assert.deepEqual(found([...words, ...heading(14)], head), [BIRDS.slice(0, 1)], 'a heading below');
-  assert.deepEqual(found([...words, ...heading(10)], head), [], 'text below');
+  const below = (style: TextStyle) =>
+    found([...words, ...line(100, 334, 'Counts of the old autumn light', style)], head);
+  assert.deepEqual(below(sized(14)), [BIRDS.slice(0, 1)], 'a heading in larger type below');
+  assert.deepEqual(below(BOLD), [BIRDS.slice(0, 1)], 'a heading in bold type below');
+  assert.deepEqual(below(PLAIN), [], 'text below');
   const pair = [...level([300, 320]), ...down([100, 200, 400], 300, 320)];
   assert.deepEqual(found(rows(AXES.slice(0, 2), 313, [['Bird', 'Spring']]), pair), [], 'two cells');
 });

@@ -6,7 +6,7 @@ import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import type { TableGrid } from '../text/blocks.ts';
 import type { Vocabulary } from '../text/inline.ts';
 import { type Chunk, groupRows } from '../text/lines.ts';
-import { findColumns, numericShare, textRows } from './alignment.ts';
+import { findColumns, numericShare, rowWords, textRows } from './alignment.ts';
 import { buildGrid, type FoundTable, isTable, type RawCell, tableConfidence } from './grid.ts';
 import { CROSS, closeOpenBody, continueColumnLines, SAME } from './open-body.ts';
 import { groupLinesIntoRows } from './rows.ts';
@@ -146,9 +146,11 @@ function endsOver(box: Box, xs: readonly number[], words: readonly Word[]): bool
       word.box.y0 > box.y1 - CROSS && word.box.y0 < reach && overlap(word.box.x0, word.box.x1, box.x0, box.x1) > 0,
   );
   const [next] = textRows(below);
-  const size = Math.max(0, ...textRows(words.filter((word) => centreInside(word.box, box))).map((row) => row.size));
-  // Larger type is a heading's.
-  if (next && next.size > size * OTHER_SIZE) return true;
+  const own = words.filter((word) => centreInside(word.box, box));
+  const size = Math.max(0, ...textRows(own).map((row) => row.size));
+  const isBold = (row: readonly Word[]) => row.every((word) => word.style.bold);
+  // Larger or bolder type is a heading's.
+  if (next && (next.size > size * OTHER_SIZE || (isBold(rowWords([next])) && !isBold(own)))) return true;
   const columns = new Set(below.map((word) => upper(xs, word.box.x0)));
   return columns.size < 2 && !columns.has(1);
 }
