@@ -74,6 +74,16 @@ test('levels follow the depth of numbers, also in one style, and then size', () 
   assert.deepEqual(levels(sections(sizes)), ['1', '2', '3', '3', '2']);
 });
 
+test('a number of more parts is lower, also where it comes first and is printed larger', () => {
+  const names = ['3.2.3.1 The old light', '3.2.3.2 Gulls', '3.2.4 Boats', '3.3 Keepers'];
+  const styles = [sized(16, BOLD), sized(16, BOLD), sized(13, BOLD), sized(12, BOLD)];
+  const write = (_name: string, n: number) => names[n] ?? '';
+  assert.deepEqual(
+    heads(sections(styles, write)).map((text) => text[0]),
+    ['4', '4', '3', '2'],
+  );
+});
+
 test('an unnumbered heading has the level of the numbered ones that look like it', () => {
   const write = (name: string, n: number) => (n === 3 ? name : `${n + 1}. ${name}`);
   assert.deepEqual(

@@ -176,7 +176,7 @@ function describeGroup(
 /** What tells which of two groups is the higher one: each number is positive where it speaks for `a`. */
 export function compareGroups(a: HeadingGroup, b: HeadingGroup): number[] {
   const size = Math.log(a.size / b.size);
-  const sameScheme = a.scheme !== '' && a.scheme === b.scheme;
+  const sameScheme = isOfScheme(a, b);
   return [
     Math.max(-0.4, Math.min(0.4, size)) * 5,
     Math.sign(Math.abs(size) < 0.03 ? 0 : size),
@@ -204,17 +204,29 @@ function stacked(a: HeadingGroup, b: HeadingGroup): number {
   return a.places.filter((place) => below.has(place + 1)).length / Math.min(a.places.length, b.places.length);
 }
 
+/** How surely `a` is the higher group, 0 to 1: numbers of one kind say it by their parts. */
+function chanceAbove(a: HeadingGroup, b: HeadingGroup, weights: readonly number[]): number {
+  if (isOfScheme(a, b) && a.depth !== b.depth) return Number(a.depth < b.depth);
+  const score = compareGroups(a, b).reduce((total, one, n) => total + one * (weights[n] ?? 0), 0);
+  return 1 / (1 + Math.exp(-score));
+}
+
+function isOfScheme(a: HeadingGroup, b: HeadingGroup): boolean {
+  return a.scheme !== '' && a.scheme === b.scheme;
+}
+
 /** The groups from the highest to the lowest: each is compared with each, as on average one of them is the higher one. */
 function orderGroups(groups: readonly HeadingGroup[], weights: readonly number[]): HeadingGroup[] {
-  const points = groups.map((a) =>
-    groups.reduce((sum, b) => {
-      if (a === b) return sum;
-      const score = compareGroups(a, b).reduce((total, one, n) => total + one * (weights[n] ?? 0), 0);
-      return sum + 1 / (1 + Math.exp(-score));
-    }, 0),
-  );
-  return groups
-    .map((group, n) => ({ group, points: points[n] ?? 0 }))
+  const ordered = groups
+    .map((a) => ({
+      group: a,
+      points: groups.reduce((sum, b) => (a === b ? sum : sum + chanceAbove(a, b, weights)), 0),
+    }))
     .sort((a, b) => b.points - a.points)
     .map(({ group }) => group);
+  // Averages may put `2.3.1` over `2.3`: the groups of one kind of number change places.
+  return ordered.map((group) => {
+    const ofScheme = ordered.filter((one) => one === group || isOfScheme(one, group));
+    return ofScheme.toSorted((a, b) => a.depth - b.depth)[ofScheme.indexOf(group)] ?? group;
+  });
 }
