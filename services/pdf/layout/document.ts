@@ -137,7 +137,11 @@ export function assembleBlocks(
       );
     } else if (draft.kind === 'figure') {
       const html = `<figure>${imageHtml(draft)}${draft.html ?? ''}</figure>`;
-      push(draft, { type: 'figure', html, furniture: draft.repeated ?? false }, LAYOUT_CONFIDENCE.figure);
+      push(
+        draft,
+        { type: 'figure', html, furniture: (draft.repeated || draft.labels) ?? false },
+        LAYOUT_CONFIDENCE.figure,
+      );
     } else if (draft.kind === 'code') {
       push(
         draft,

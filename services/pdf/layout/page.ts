@@ -15,6 +15,7 @@ import type { Vocabulary } from '../text/inline.ts';
 import { buildChunks, type Chunk, chunkText, groupRows } from '../text/lines.ts';
 import { readMarker } from '../text/markers.ts';
 import { readSideways, turnBack, type UprightPage } from '../text/upright.ts';
+import { findChartLabels } from './chart-labels.ts';
 import type { LayoutItem } from './column-sides.ts';
 import { type Column, cutColumns } from './columns.ts';
 import { draftFigure } from './figures.ts';
@@ -51,12 +52,15 @@ export function layoutPage(
 ): Draft[] {
   const { page, toDisplayed } = upright;
   const apart = new Set(furniture.flatMap((one) => one.chunks));
-  const body = chunks.filter((chunk) => !apart.has(chunk));
+  const text = chunks.filter((chunk) => !apart.has(chunk));
+  const charts = findChartLabels(page, text, upright.sideways, toDisplayed);
+  const body = without(text, charts);
   const tables = findTables(upright, body, vocabulary, heads);
   const rest = without(body, tables);
   const items: Item[] = [
     ...tables.map((table) => tableItem(table, page.index, toDisplayed)),
     ...figureItems(page, toDisplayed),
+    ...charts.map(({ draft, box }): Item => ({ draft, box, words: 0, size: 0, atom: true })),
     ...(page.figures ?? []).map(
       (figure): Item => ({
         draft: draftFigure(page, figure, vocabulary, toDisplayed),
@@ -82,7 +86,7 @@ export function layoutPage(
   ];
   const columns = page.words.some((word) => word.place) ? followOcr(items, (item) => item.place) : cutColumns(items);
   const drafts = columns.flatMap((column) => draftColumn(column, upright, vocabulary, bodySize));
-  const inTables = new Set(tables.flatMap((table) => table.sideways));
+  const inTables = new Set([...tables.flatMap((table) => table.sideways), ...charts.flatMap((chart) => chart.words)]);
   const loose = upright.sideways.filter((word) => !inTables.has(word));
   const frame = boundingBox(items.map((item) => item.box));
   const aside = draftSideways(page, loose, toDisplayed, vocabulary).map((one) => asStamp(one, body, frame, upright));
@@ -165,8 +169,9 @@ function joinTexts(parts: readonly ColumnPart[]): ColumnPart[] {
   return joined;
 }
 
-/** The chunks that no table took; a chunk that a table took in part keeps its other words. */
-function without(chunks: readonly Chunk[], tables: readonly FoundTable[]): Chunk[] {
+/** The chunks that no table or chart took; a chunk that one took in part keeps its other words. */
+function without(chunks: readonly Chunk[], tables: readonly { words: readonly Word[] }[]): Chunk[] {
+  if (tables.length === 0) return [...chunks];
   const taken = new Set(tables.flatMap((table) => table.words));
   return chunks.flatMap((chunk) => {
     if (!chunk.words.some((word) => taken.has(word))) return [chunk];

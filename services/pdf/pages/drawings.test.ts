@@ -44,6 +44,9 @@ test('a drawn chart with a caption is a picture, and the text stays as it is', a
   assert.ok(picture?.bbox);
   const [x0, y0, x1, y1] = picture.bbox.map((value) => value * 400) as [number, number, number, number];
   assert.ok(x0 < 61 && x1 > 255 && y0 < 292 && y0 > 200 - 110 && y1 > 220 && y1 < 240, String(picture.bbox));
+  // The years are no paragraph; they are found in the blocks.
+  assert.doesNotMatch(markdown, /\b1[0-9] 1[0-9]\b/);
+  assert.match((await convert(bytes, { onlyMainContent: false })).markdown, /10 11 12 13 14 15 16 17 18 19/);
   // The bars grow to the right.
   const [left = 0, right = 0] = await redPixels(picture);
   assert.ok(left > 100 && right > left * 1.5, `${left} ${right}`);

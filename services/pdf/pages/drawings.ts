@@ -28,7 +28,9 @@ const LABEL = { gap: 14, share: 0.08 };
 /** The boxes of drawn figures that no draft stands for, each with the labels around it. */
 export function findDrawnFigures(page: PageContent, drawings: readonly Box[], drafts: readonly Draft[]): Box[] {
   const pageArea = page.width * page.height;
-  const taken = drafts.filter((draft) => draft.kind === 'table' || draft.kind === 'figure' || draft.kind === 'code');
+  const taken = drafts.filter(
+    (draft) => draft.kind === 'table' || (draft.kind === 'figure' && !draft.labels) || draft.kind === 'code',
+  );
   const captions = drafts.filter(
     (draft) => draft.kind === 'text' && isCaption(draft.text) && !isTableCaption(draft.text),
   );
@@ -83,10 +85,12 @@ function isBeside(caption: Box, figure: Box): boolean {
   return gap < CAPTION_GAP && overlap(caption.x0, caption.x1, figure.x0, figure.x1) > 0;
 }
 
-/** A figure with the short texts at its edges. */
+/** A figure with the labels of its axes and the short texts at its edges. */
 function withLabels(figure: Box, drafts: readonly Draft[]): Box {
   let box = figure;
   for (const draft of drafts) {
+    if (draft.kind === 'figure' && draft.labels && intersectionArea(draft.box, figure) > 0)
+      box = unionBox(box, draft.box);
     if (draft.kind !== 'text' || isCaption(draft.text) || area(draft.box) > area(figure) * LABEL.share) continue;
     const beside =
       overlap(draft.box.x0, draft.box.x1, figure.x0, figure.x1) > -LABEL.gap &&

@@ -50,7 +50,7 @@ export class PdfPictures {
     }
     if (!this.#source.readPicture) return complete;
     for (const draft of complete) {
-      if (draft.kind !== 'figure') continue;
+      if (draft.kind !== 'figure' || draft.labels) continue;
       signal.throwIfAborted();
       const address = await this.#address(draft.pageIndex, draft.box);
       if (address === undefined) continue;
@@ -142,7 +142,7 @@ function isBlank(pixels: Uint8Array, channels: number): boolean {
 function addTextedPictures(page: ReadPage, drafts: readonly Draft[]): Draft[] {
   // What OCR read a page from is the page itself, not a picture on it.
   if (page.source === 'layout_ocr' && page.content.words.length > 0) return [...drafts];
-  const figures = drafts.filter((draft) => draft.kind === 'figure');
+  const figures = drafts.filter((draft) => draft.kind === 'figure' && !draft.labels);
   const complete = [...drafts];
   for (const { box, description } of pictureGroups(page.content)) {
     if (figures.some((figure) => intersectionArea(figure.box, box) > area(box) / 2)) continue;

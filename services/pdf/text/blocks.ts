@@ -104,8 +104,10 @@ export interface TableCell {
 
 export interface FigureDraft extends DraftBase {
   kind: 'figure';
-  /** What OCR read in it, as blocks. */
+  /** What OCR read in it, as blocks; of a drawn chart its labels. */
   html?: string;
+  /** It holds the labels of a drawn chart, which are no part of the text. */
+  labels?: boolean;
   /** What the file says that it shows. */
   description?: string;
   /** The address of its picture, where pictures are asked for. */
