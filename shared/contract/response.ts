@@ -46,7 +46,8 @@ const pageBlocksSchema = z
     width: z.number().nullable().meta({ description: 'Width of the page in pixels.' }),
     height: z.number().nullable().meta({ description: 'Height of the page in pixels.' }),
     status: z.enum(['ok', 'partial', 'failed']).meta({
-      description: '`partial`: parts of the page are missing or unreliable. `failed`: the page could not be read.',
+      description:
+        '`partial`: a part of the page could not be read, or not before the timeout, or OCR read it with very low confidence. `failed`: the page could not be read, or not before the timeout. `warning` names such pages.',
     }),
     items: z.array(blockSchema).meta({ description: 'Blocks of the page in reading order.' }),
   })

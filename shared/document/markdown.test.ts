@@ -73,6 +73,11 @@ const CASES: readonly (readonly [name: string, html: string, markdown: string])[
     '<ul><li>a<ul><li>b<ol start="9"><li>c</li><li>d</li></ol></li></ul></li></ul>',
     '- a\n  - b\n    9. c\n    10. d',
   ],
+  [
+    'a list with the brackets of its numbers',
+    '<ol data-marker=")" start="3"><li>a<ol><li>b</li></ol></li></ol><ol data-marker=")"><li>c</li></ol>',
+    '3) a\n   1. b\n\n1. c',
+  ],
   ['a list item with two paragraphs', '<ol><li><p>a</p><p>b</p></li><li>c</li></ol>', '1. a\n\n   b\n2. c'],
   [
     'a task list with checkboxes',

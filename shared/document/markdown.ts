@@ -150,13 +150,8 @@ class BlockRenderer {
     const before = this.#lastList;
     const follows =
       before !== undefined && before.element === previousElement(element) && (before.element.name === 'ol') === ordered;
-    const marker = ordered
-      ? follows && before.marker === '.'
-        ? ')'
-        : '.'
-      : follows && before.marker === '-'
-        ? '*'
-        : '-';
+    const [usual, other] = !ordered ? ['-', '*'] : element.attribs['data-marker'] === ')' ? [')', '.'] : ['.', ')'];
+    const marker = follows && before.marker === usual ? other : usual;
     const start = Number.parseInt(element.attribs.start ?? '1', 10);
     let number = Number.isFinite(start) ? Math.min(Math.max(start, 0), 999_999_999 - items.length) : 1;
     this.writer.list(() => {

@@ -20,10 +20,21 @@ test('numbers that Markdown has no list for stay before their items as they are 
   assert.equal(list([50, 'I. gulls'], [50, 'II. terns']), '<ul><li>I. gulls</li><li>II. terns</li></ul>');
 });
 
+test('numbers before a bracket and numbers before a stop are lists of their own', () => {
+  assert.equal(
+    list([50, '1) gulls'], [70, '1. eggs'], [50, '2) terns']),
+    '<ol data-marker=")"><li>gulls<ol><li>eggs</li></ol></li><li>terns</li></ol>',
+  );
+  assert.equal(
+    list([50, '1) gulls'], [50, '2) terns'], [50, '1. ships']),
+    '<ol data-marker=")"><li>gulls</li><li>terns</li></ol><ol><li>ships</li></ol>',
+  );
+});
+
 test('a number that the print leaves out or repeats stays as it is printed', () => {
   assert.equal(
     list([50, '3) gulls'], [50, '5) terns'], [50, '6) coots'], [50, '6) rails']),
-    '<ol start="3"><li>gulls</li><li value="5">terns</li><li>coots</li><li value="6">rails</li></ol>',
+    '<ol data-marker=")" start="3"><li>gulls</li><li value="5">terns</li><li>coots</li><li value="6">rails</li></ol>',
   );
 });
 
@@ -59,7 +70,8 @@ test('an item may name another number; a sentence that counts on is text', () =>
   assert.equal(item('1. from 3. of May'), '<ol>', 'not the next');
   assert.equal(item('3. see rule 2. of them'), '<ol ', 'not the first');
   assert.equal(item('1) gulls and 2) terns'), '<p>1');
-  assert.equal(item('1) gulls and 2) terns of', '2) terns that come later'), '<ol>', 'the second follows');
+  assert.equal(item('1) gulls and 2) terns of', '2) terns that come later'), '<ol ', 'the second follows');
+  assert.equal(item('1. gulls and 2. terns of', '2. terns that come later'), '<ol>', 'the second follows');
 });
 
 test('letters, Roman numbers and brackets of markers', () => {
