@@ -44,6 +44,8 @@ const VALUE = {
   looseLabel: -0.4,
   /** A piece alone over several columns: the head of a group. */
   group: -0.5,
+  /** The same below another such line: text between two tables, for rows stand below the head of a group. */
+  text: -1.5,
   /** More white space above a line than the lines of this block have: two tables, or a table and text. */
   gap: -1.5,
 } as const;
@@ -135,11 +137,22 @@ function values(lines: readonly ColumnLine[], rows: readonly ColumnLine[], cut: 
   const gaps = lines.map((line, n) => line.box.y0 - (lines[n - 1]?.box.y1 ?? line.box.y0));
   const usual = upperQuartile(gaps.filter((gap, n) => gap > 0 && lines.slice(n - 1, n + 1).some(isRow)));
   const box = boundingBox(rows.map((row) => row.box));
-  return lines.map((line, n) => {
+  const valued = lines.map((line, n) => {
     const gap = gaps[n] ?? 0;
     const above = gap > Math.max(usual * WIDE_GAP.usual, line.size * WIDE_GAP.sizes) ? VALUE.gap : 0;
     return { above, value: isRow(line) ? rowValue(line, cut) : loneValue(line, gap, size, box, cut) };
   });
+  return valued.map((own, n) =>
+    own.value === VALUE.group && !isRow(lines[n] as ColumnLine) && isAcross(lines[n - 1], cut)
+      ? { ...own, value: VALUE.text }
+      : own,
+  );
+}
+
+/** Whether a line is one piece over several columns. */
+function isAcross(line: ColumnLine | undefined, { separators }: ColumnCut): boolean {
+  if (!line || isRow(line)) return false;
+  return columnAt(separators, line.box.x0 + 1) !== columnAt(separators, line.box.x1 - 1);
 }
 
 function rowValue({ segments }: ColumnLine, { separators }: ColumnCut): number {
@@ -155,15 +168,14 @@ function rowValue({ segments }: ColumnLine, { separators }: ColumnCut): number {
   return VALUE.row + (VALUE.fill * (filled.size - 1)) / separators.length + VALUE.crossing * crossing;
 }
 
-function loneValue(line: ColumnLine, gap: number, size: number, table: Box, { separators }: ColumnCut): number {
+function loneValue(line: ColumnLine, gap: number, size: number, table: Box, cut: ColumnCut): number {
   const { x0, x1 } = line.box;
   const words = line.segments[0]?.words.length ?? 0;
   if (line.size > size * OTHER_SIZE || line.size * OTHER_SIZE < size) return -Infinity;
-  const from = columnAt(separators, x0 + 1);
   const wide = words > PROSE.words && x1 - x0 > (table.x1 - table.x0) * PROSE.width;
-  if (from !== columnAt(separators, x1 - 1)) return wide ? -Infinity : VALUE.group;
+  if (isAcross(line, cut)) return wide ? -Infinity : VALUE.group;
   if (gap > line.size * LINE_GAP) return VALUE.looseLabel;
-  return from === 0 ? VALUE.label : VALUE.wrapped;
+  return columnAt(cut.separators, x0 + 1) === 0 ? VALUE.label : VALUE.wrapped;
 }
 
 /** The first and the end of the consecutive lines whose sum is greatest, and positive. */

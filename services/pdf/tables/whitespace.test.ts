@@ -73,6 +73,7 @@ test('a lone line close under a cell that is not the first of its row goes on it
   };
   assert.equal(around(14, '', 'by the bay', ''), 1);
   assert.equal(around(14, '', '', 'by the bay'), 1, 'the last cell');
+  assert.equal(around(14, '', 'by the bay or at the old quay', ''), 2, 'lines over the next column');
   const first = [...at(TOP, [['Gull', '41', '57']]), ...at(TOP + 14, times(4, '', 'seen', '')), ...at(TOP + 70)];
   assert.deepEqual(found(first), [[['Gull', '41 seen seen seen seen', '57'], ...BIRDS]], 'under the first row');
 });
