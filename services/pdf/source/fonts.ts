@@ -30,3 +30,20 @@ export function readFontFace(rawName: string, flags = 0, weight = 0): FontFace {
     monospace: MONOSPACE.test(name) || ((flags & 1) !== 0 && flags > 0),
   };
 }
+
+/** Letters and signs that are narrow in a face with widths of its own for each, and those that are wide. */
+const NARROW = 'ijlft.,:;I|()';
+const WIDE = 'mwMWOQGDH@';
+/** Widths of one pitch differ by no more than the rounding of their numbers. */
+const SAME_WIDTH = 0.01;
+
+/**
+ * Whether narrow and wide characters of a face are equally wide: many fixed-pitch fonts say so neither in their name nor in their flags.
+ * @param widthOf in any unit; 0 if the face has no such character
+ */
+export function hasFixedPitch(widthOf: (character: string) => number): boolean {
+  const narrow = [...NARROW].map(widthOf).filter((width) => width > 0);
+  const wide = [...WIDE].map(widthOf).filter((width) => width > 0);
+  if (narrow.length === 0 || wide.length === 0) return false;
+  return Math.max(...narrow, ...wide) <= Math.min(...narrow, ...wide) * (1 + SAME_WIDTH);
+}

@@ -64,6 +64,7 @@ const FUNCTIONS = [
   'FPDFTextObj_GetTextRenderMode',
   'FPDFFont_GetBaseFontName',
   'FPDFFont_GetFlags',
+  'FPDFFont_GetGlyphWidth',
   'FPDFFont_GetWeight',
   'FPDFPage_CountObjects',
   'FPDFPage_GetObject',

@@ -1,6 +1,6 @@
 // Reads a page's characters out of PDFium with three calls a character and the rest once per text object.
 import { DOCUMENT_LIMITS } from '#shared/contract/limits.ts';
-import { type FontFace, readFontFace } from './fonts.ts';
+import { type FontFace, hasFixedPitch, readFontFace } from './fonts.ts';
 import type { QuarterTurn } from './geometry.ts';
 import { concatenate, type Matrix, mapBox, turnBox } from './geometry.ts';
 import { glyphText, isSpaceCode } from './glyph-text.ts';
@@ -26,6 +26,8 @@ interface TextRun {
   vertical: number | undefined;
   /** What the tags of the file say of it. */
   tag: Tag | undefined;
+  /** Of its font (Styles.shownIn). */
+  shown: Uint8Array;
 }
 
 const NO_STYLE: TextStyle = { font: '', size: 0, bold: false, italic: false, monospace: false, color: 0 };
@@ -36,6 +38,7 @@ type FontCache = Map<number, FontFace>;
 /** The styles of a page, one object for each, so that words of one style share it. */
 class Styles {
   readonly #byFont = new Map<number, Map<number, TextStyle>>();
+  readonly #shown = new Map<number, Uint8Array>();
 
   /** @param size in steps of a twentieth of a point, at most 2,000 */
   of(font: number, face: FontFace, size: number, color: number, skewed: boolean, outlined: boolean): TextStyle {
@@ -56,6 +59,23 @@ class Styles {
       styles.set(key, style);
     }
     return style;
+  }
+
+  /** By ASCII code: 1 where the page shows the character in this font. */
+  shownIn(font: number): Uint8Array {
+    let shown = this.#shown.get(font);
+    if (!shown) this.#shown.set(font, (shown = new Uint8Array(0x80)));
+    return shown;
+  }
+
+  /** Marks the fonts whose widths say that their pitch is fixed. Only characters that the page shows have a width of their own. */
+  findFixedPitch(widthOf: (font: number, code: number) => number): void {
+    for (const [font, shown] of this.#shown) {
+      const styles = [...(this.#byFont.get(font)?.values() ?? [])];
+      if (styles.every((style) => style.monospace)) continue;
+      if (hasFixedPitch((character) => (shown[character.charCodeAt(0)] ? widthOf(font, character.charCodeAt(0)) : 0)))
+        for (const style of styles) style.monospace = true;
+    }
   }
 }
 
@@ -144,6 +164,7 @@ export function readText(
       }
       told = actualTexts.ofNamed(object) ?? (run.unnamed ? actualTexts.ofUnnamed(object) : undefined);
     }
+    if (code < 0x80) run.shown[code] = 1;
     let x0: number;
     let x1: number;
     let baseline: number;
@@ -212,6 +233,11 @@ export function readText(
   }
   spoken.end();
   slanted.end();
+  styles.findFixedPitch((font, code) =>
+    font !== 0 && pdfium.FPDFFont_GetGlyphWidth(font, code, GLYPH_UNITS, scratch)
+      ? (pdfium.heap.f32[scratch >> 2] ?? 0)
+      : 0,
+  );
   return { words: builder.finish(), glyphs, unmappedGlyphs: unmapped, cutText: all > count };
 }
 
@@ -283,6 +309,7 @@ function readRun(
     slant: isSlanted(angle) ? angle : undefined,
     vertical: undefined,
     tag: undefined,
+    shown: styles.shownIn(font),
   };
 }
 
@@ -312,6 +339,9 @@ function originOf(pdfium: Pdfium, textPage: number, index: number, scratch: numb
   const y = f64[(scratch + 40) >> 3] ?? 0;
   return [x, y, x, y];
 }
+
+/** Size at which the widths of characters are compared: the unit of a glyph's space (ISO 32000-1, 9.2.4). */
+const GLYPH_UNITS = 1_000;
 
 function readFace(pdfium: Pdfium, font: number): FontFace {
   const name = decodeUtf8(readSized(pdfium, (buffer, size) => pdfium.FPDFFont_GetBaseFontName(font, buffer, size)));
