@@ -9,6 +9,8 @@ import { isCaption, romanValue } from '../text/markers.ts';
 const ROWS = 4;
 /** Share of the page's height, from each edge, in which furniture stands. */
 const ZONE = 0.14;
+/** Where margins are wide, so that nothing stands nearer to the edge: rows that count the pages are looked for up to here. */
+const WIDE_MARGIN = 0.25;
 
 type FurnitureRole = 'page_header' | 'page_footer' | 'page_number';
 
@@ -20,6 +22,8 @@ interface MarginRow {
   key: string;
   numbers: readonly number[];
   top: boolean;
+  /** Nothing stands nearer to the edge, but the row is far from it: only a number that runs with the pages tells that it is furniture. */
+  far: boolean;
 }
 
 /** Arabic and Roman numbers in lower-case text, and the characters of a row in which they are looked for. */
@@ -41,6 +45,9 @@ export interface FoundFurniture {
 
 const PAGE_NUMBER =
   /^(?:[-–—|·•\s]*)(?:(?:page|seite|p\.|pg\.?|página|pagina|стр\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:\/|of|von|de|sur|di|из)\s*\d{1,4})?(?:[-–—|·•\s]*)$/iu;
+
+/** A piece of a row that counts the pages: "Page 5 of 28". */
+const PAGE_OF_PAGES = /^(?:\p{L}+\.?\s+)?\d{1,4}\s*(?:\/|of|von|de|sur|di|из|av|van)\s*\d{1,4}$/iu;
 
 /** What a publisher's or a library's site prints on the edge of a page that was fetched from it (furniture.test.ts, a stamp). */
 const STAMP = /^(?:downloaded (?:from|by|via)\b.{0,200}(?:https?:|www\.|\bon \S+ \d|\d{4})|digiti[sz]ed by \S+$)/i;
@@ -155,10 +162,13 @@ function isRepeated(row: MarginRow, page: MarginPage, body: number, seen: Furnit
   // A heading whose number happens to run with the pages has it in its own line, not at the other margin.
   const heading = large || (row.chunks.length === 1 && size >= body * SMALLER && isSetInBold(row, page));
   const mayRun = PAGE_NUMBER.test(row.text) || !heading;
+  // Far from the edge the head of a table may be repeated, and the only row of a page is its text.
+  if (row.far && page.chunks.length === row.chunks.length) return false;
   const own = new Set([page.index]);
   for (const place of entry.places) {
     if (place.page === page.index || Math.abs(place.y - row.box.y0) >= SAME_HEIGHT) continue;
-    if (place.text === row.text || (mayRun && runsWithPages(row.numbers, place, page.index))) own.add(place.page);
+    const runs = mayRun && runsWithPages(row.numbers, place, page.index);
+    if (row.far ? runs && place.text !== row.text : runs || place.text === row.text) own.add(place.page);
   }
   if (!large) return own.size >= Math.max(2, Math.min(REPEATED_PAGES, run * REPEATED_SHARE));
   return own.size >= Math.max(REPEATED_PAGES, Math.min(run, REMEMBERED_PAGES) / 2) && entry.first !== page.index;
@@ -246,30 +256,35 @@ function roleOf(row: MarginRow): FurnitureRole {
   return row.top ? 'page_header' : 'page_footer';
 }
 
+/** The rows near an edge, from the edge inwards; where none is near, the outermost one. */
 function marginRows(page: MarginPage): MarginRow[] {
-  const zoneTop = page.height * ZONE;
-  const zoneBottom = page.height * (1 - ZONE);
-  const make = (chunks: Chunk[], top: boolean): MarginRow => {
-    const text = chunks.map((chunk) => chunkText(chunk.words)).join(' ');
-    const numbers: number[] = [];
-    const key = text
-      .toLowerCase()
-      .slice(0, KEY_LENGTH)
-      .replace(NUMBERS, (number) => {
-        numbers.push(/\d/.test(number) ? Number(number) : romanValue(number));
-        return '#';
-      })
-      .replace(/\s+/g, ' ');
-    return { chunks, box: boundingBox(chunks.map((chunk) => chunk.box)), text, key, numbers, top };
-  };
-  const top = groupRows(page.chunks.filter((chunk) => chunk.box.y1 < zoneTop))
-    .slice(0, ROWS)
-    .map((row) => make(row, true));
-  const bottom = groupRows(page.chunks.filter((chunk) => chunk.box.y0 > zoneBottom))
-    .slice(-ROWS)
-    .reverse()
-    .map((row) => make(row, false));
-  return [...top, ...bottom];
+  return [true, false].flatMap((top) => {
+    const within = (share: number) => {
+      const zone = page.height * share;
+      const chunks = page.chunks.filter(({ box }) => (top ? box.y1 < zone : box.y0 > page.height - zone));
+      const rows = groupRows(chunks);
+      return top ? rows : rows.reverse();
+    };
+    const near = within(ZONE).slice(0, ROWS);
+    if (near.length > 0) return near.map((row) => marginRow(row, top, false));
+    return within(WIDE_MARGIN)
+      .slice(0, 1)
+      .map((row) => marginRow(row, top, true));
+  });
+}
+
+function marginRow(chunks: Chunk[], top: boolean, far: boolean): MarginRow {
+  const text = chunks.map((chunk) => chunkText(chunk.words)).join(' ');
+  const numbers: number[] = [];
+  const key = text
+    .toLowerCase()
+    .slice(0, KEY_LENGTH)
+    .replace(NUMBERS, (number) => {
+      numbers.push(/\d/.test(number) ? Number(number) : romanValue(number));
+      return '#';
+    })
+    .replace(/\s+/g, ' ');
+  return { chunks, box: boundingBox(chunks.map((chunk) => chunk.box)), text, key, numbers, top, far };
 }
 
 interface EdgeRow {
@@ -328,7 +343,7 @@ function weighRow(
   const { body } = measure;
   const { text } = row;
   const size = Math.max(...row.chunks.map((chunk) => chunk.size));
-  if (page.chunks.length <= row.chunks.length) return { points: 0, parted: false };
+  if (row.far || page.chunks.length <= row.chunks.length) return { points: 0, parted: false };
   const { gap } = nextInwards(row, page.chunks);
   // A speck of the scanner.
   if (!/[\p{L}\p{N}]/u.test(text)) return { points: MAYBE, parted: false };
@@ -337,6 +352,13 @@ function weighRow(
     const least = !row.top && isCentred(row.box, page, measure) ? 0.2 : 0.9;
     return { points: size <= body * 1.15 && gap > body * least ? ENOUGH : 0, parted: false };
   }
+  if (
+    size <= body * HEADING_SIZE &&
+    gap > body &&
+    row.chunks.length > 1 &&
+    row.chunks.some((chunk) => PAGE_OF_PAGES.test(chunkText(chunk.words)))
+  )
+    return { points: ENOUGH, parted: false };
   const pieces = marginPieces(row, page, measure);
   const spread = pieces > 1;
   if (spread && measure.lines >= FULL_PAGE_ROWS && goesOnBelow(row, page)) return { points: ENOUGH, parted: true };

@@ -32,6 +32,36 @@ test('running heads: repeated at one height, on enough pages, near the edge', ()
   assert.deepEqual(furniture(middle(0), middle(1), middle(2)), [], 'far from the edge');
 });
 
+test('running feet: far from the edge where nothing is nearer, if they count the pages', () => {
+  const pages = (text: (n: number) => string, ...more: Word[][]) =>
+    furniture(...[1, 2, 3].map((n) => page(at(660, text(n)), ...more)));
+  assert.deepEqual(
+    pages((n) => `Log of the harbour, page ${n} of 28`),
+    [1, 2, 3].map((n) => `Log of the harbour, page ${n} of 28`),
+  );
+  const other = ['gulls', 'terns', 'waders'];
+  assert.deepEqual(
+    pages((n) => `Log of ${other[n - 1]}`),
+    [],
+    'another text on each page',
+  );
+  assert.deepEqual(
+    pages(() => 'Light, keeper and duty'),
+    [],
+    'the head of a table',
+  );
+  const below = pages((n) => `Log of the harbour, page ${n} of 28`, at(780, 'Harbour congress'));
+  assert.deepEqual(new Set(below), new Set(['Harbour congress']), 'another foot is nearer to the edge');
+});
+
+test('a foot that counts the pages: beside another piece, and apart', () => {
+  const foot = (counted: string, style = PLAIN, y = 760) =>
+    furniture(page(at(y, 'Annex A', style, 50), at(y, counted, style, 300))).length;
+  assert.deepEqual([foot('Page 12 of 14'), foot('Página 12 de 14'), foot('12/14')], [1, 1, 1]);
+  assert.equal(foot('Part 12 for 14'), 0);
+  assert.equal(foot('Page 12 of 14', sized(20)), 0, 'large');
+});
+
 test('page numbers: set apart, also behind a speck, but not within a title', () => {
   assert.deepEqual(furniture(page(at(780, '7'))), ['7']);
   assert.deepEqual(furniture(page(at(88, '12', PLAIN, 50))), [], 'on the text');
