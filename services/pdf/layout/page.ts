@@ -15,6 +15,7 @@ import type { Vocabulary } from '../text/inline.ts';
 import { buildChunks, type Chunk, chunkText, groupRows } from '../text/lines.ts';
 import { readMarker } from '../text/markers.ts';
 import { readSideways, turnBack, type UprightPage } from '../text/upright.ts';
+import { partCaptions } from './captions.ts';
 import { findChartLabels } from './chart-labels.ts';
 import type { LayoutItem } from './column-sides.ts';
 import { type Column, cutColumns } from './columns.ts';
@@ -278,12 +279,20 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
   };
   const drafts: Draft[] = [];
   let chunks: Chunk[] = [];
-  const flush = () => {
-    for (const part of splitColumn(chunks, upright.page, vocabulary)) {
+  let above: Box | undefined;
+  const flush = (below: Box | undefined) => {
+    const parts = splitColumn(chunks, upright.page, vocabulary);
+    for (const [n, part] of parts.entries()) {
       if (part.table) {
         const { draft } = tableItem(part.table, upright.page.index, upright.toDisplayed);
         if (draft) drafts.push(draft);
-      } else drafts.push(...draftParagraphs(makeLines(part.chunks, upright.page.rulings, bodySize), context));
+        above = part.table.box;
+        continue;
+      }
+      const next = n + 1 < parts.length ? parts[n + 1]?.table?.box : below;
+      for (const piece of partCaptions(part.chunks, above, next))
+        drafts.push(...draftParagraphs(makeLines(piece, upright.page.rulings, bodySize), context));
+      above = undefined;
     }
     chunks = [];
   };
@@ -298,11 +307,12 @@ function draftColumn(column: Column<Item>, upright: UprightPage, vocabulary: Voc
       if (line.box.y0 + line.box.y1 >= 2 * Math.min(middle, atom.box.y0 + (line.box.y1 - line.box.y0))) break;
       chunks.push(line);
     }
-    flush();
+    flush(atom.box);
     if (atom.draft) drafts.push(atom.draft);
+    above = atom.box;
   }
   chunks.push(...lines.slice(next));
-  flush();
+  flush(undefined);
   return drafts;
 }
 
