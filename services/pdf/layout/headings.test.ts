@@ -172,3 +172,34 @@ test('a heading over which one of another style always stands is the lower one',
     ['1', '2', '3', '2', '3', '2', '3', '2', '3'],
   );
 });
+
+test('items count for the size of the text, and for the text that tells a page out of the middle of a work', () => {
+  const under = (count: number) => [
+    ...Array.from({ length: count }, (_, n) => line(60, 100 + n * 12, `• ${filled(50, n)}`, sized(9))).flat(),
+    ...line(50, 240, 'The old light', sized(10)),
+    ...line(60, 262, '• gulls and terns', sized(9)),
+  ];
+  assert.deepEqual(heads(under(7)), ['1 The old light']);
+  assert.deepEqual(heads(under(9)), ['2 The old light'], 'the title stands on a page before this one');
+});
+
+test('numbered lines in larger type, near to each other, are a heading each; a numbered title goes on in a second line', () => {
+  const two = (second: string) => [
+    ...prose(50, 90, 6),
+    ...line(50, 186, '1 The old light', sized(14, BOLD)),
+    ...line(50, 202, second, sized(14, BOLD)),
+    ...prose(50, 226, 6),
+  ];
+  assert.equal(heads(two('1.1 Gulls and terns')).length, 2);
+  assert.equal(heads(two('Gulls and terns')).length, 1);
+});
+
+test('sentences in large type that end short are paragraphs where all of the text is so large', () => {
+  const large = sized(14);
+  const words = [
+    ...prose(50, 90, 6, large, 17),
+    ...line(50, 192, 'The keeper sleeps.', large),
+    ...prose(50, 209, 6, large, 17),
+  ];
+  assert.equal(blocksOf([words]).length, 2);
+});

@@ -22,6 +22,8 @@ interface Line {
   /** A rule stands under all of its words. */
   underlined: boolean;
   marker: Marker | undefined;
+  /** Its type is larger than the text's. */
+  larger: boolean;
   /** The line is a formula that stands alone, of whatever height. */
   formula?: FormulaRow;
 }
@@ -54,8 +56,9 @@ export function makeLine(chunks: readonly Chunk[], bodySize = Infinity, bars: re
     if (word.style.monospace) mono += n;
   }
   const allBold = bold >= letters * 0.9;
+  const larger = chunk.size > bodySize * LARGER;
   const read = chunk.words.length > 1 ? readMarker((chunk.words[0] as Word).text) : undefined;
-  const marker = read?.style !== 'bullet' && (allBold || chunk.size > bodySize * LARGER) ? undefined : read;
+  const marker = read?.style !== 'bullet' && (allBold || larger) ? undefined : read;
   const large = smallCapitalsSize(chunk);
   return {
     words: foldInlineFormulas(chunk.words, chunk.baseline, chunk.size, bars),
@@ -68,6 +71,7 @@ export function makeLine(chunks: readonly Chunk[], bodySize = Infinity, bars: re
     smallCapitals: large !== undefined,
     underlined: isUnderlined(chunk, bars),
     marker,
+    larger,
   };
 }
 
@@ -256,7 +260,10 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   const next = (line.words[0] as Word).box;
   const room = column.right - above.box.x1;
   if (isField(above) && isField(line) && room > next.x1 - next.x0 + size) return 'paragraph';
-  if (!isCentred(line, above) && line.size <= 13 && room > next.x1 - next.x0 + size * 1.5) {
+  // Two lines with numbers of headings are two headings.
+  if (isNumberedLine(above) && isNumberedLine(line) && room > next.x1 - next.x0 + size) return 'paragraph';
+  // The lines of a title, in larger type, end where its author likes.
+  if (!isCentred(line, above) && !line.larger && room > next.x1 - next.x0 + size * 1.5) {
     const width = column.right - column.left;
     if (endsSentence(above) || room > width * 0.5) return 'paragraph';
     // A numbered line that ends early, over a sentence's beginning: a heading in the type of the text.
