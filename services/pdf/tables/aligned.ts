@@ -283,10 +283,11 @@ function headOver(band: readonly Word[], below: readonly Word[][], edge: number)
 
 /** Whether lines hold heads of several of the columns that the rows under a rule make, where no other rule parts these. */
 function standsOver(head: readonly Word[], below: readonly Word[]): boolean {
+  // Most lines over a rule are text: these are known without a look at what is below.
+  if (stackedRow(head).segments.length < 2) return false;
   const rows = textRows(below);
   const columns = rows.length >= MIN_BANDS ? findColumns(rows) : undefined;
-  const several = stackedRow(head).segments.length >= 2;
-  return several && columns?.separators.some((x) => parts(rows, x, 0.6)) === true && fits(head, columns);
+  return columns?.separators.some((x) => parts(rows, x, 0.6)) === true && fits(head, columns);
 }
 
 /** How much more white space than the other rows the last row may have between itself and the rule above it, in points. */
