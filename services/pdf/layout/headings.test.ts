@@ -53,6 +53,14 @@ test('headings in the type of the text are found by their numbers, which run on 
     assert.deepEqual(heads([...TITLE, ...sections(PLAIN, write)]), under(write));
 });
 
+test('entries of a table of contents are no headings, however they are set', () => {
+  const entries = NAMES.flatMap((name, n) =>
+    line(50, 100 + n * 24, `${n + 1} ${name} ${'. '.repeat(20)}${n + 3}`, sized(14, BOLD)),
+  );
+  const text = [...prose(50, 240, 6), ...line(50, 336, NAMES[0] as string, sized(14, BOLD)), ...prose(50, 356, 6)];
+  assert.deepEqual(heads([...TITLE, ...entries, ...text]), ['1 Harbours of the west', `2 ${NAMES[0]}`]);
+});
+
 test('items of a list are no headings, though each has a number', () => {
   const items = NAMES.flatMap((name, n) => line(60, 180 + n * 13, `${n + 1}. ${name}`));
   assert.deepEqual(heads([...TITLE, ...prose(50, 90, 6), ...items, ...prose(50, 260, 6)]), ['1 Harbours of the west']);

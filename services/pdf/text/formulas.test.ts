@@ -38,6 +38,12 @@ test('signs and variables are a formula; words, code, what OCR read, and a mirro
   assert.deepEqual(formulas(glued.map((word) => ({ ...word, spaceBefore: false }))), [], 'a number in brackets alone');
 });
 
+test('an entry of a table of contents is text, though most of its characters are dots', () => {
+  const leader = '. '.repeat(40).trim();
+  assert.deepEqual(formulas(words(100, ['1', MATH], ['Gulls'], [leader, MATH], ['12', MATH])), []);
+  assert.deepEqual(formulas(words(100, ['A', MATH], [leader, MATH], ['iv', MATH])), []);
+});
+
 test('Greek words are text, Greek variables are not', () => {
   assert.deepEqual(formulas(words(100, ['Επιχείρηση'], ['το'], ['μέτρηση'], ['οι'], ['λιμάνι'])), []);
   assert.deepEqual(formulas(words(100, ['ΜΕΘΟΔΟΣ'], ['ΚΑΙ'], ['ΟΡΙΑ'])), [], 'capitals');

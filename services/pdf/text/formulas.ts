@@ -5,6 +5,7 @@ import type { Ruling, Word } from '../source/page-model.ts';
 import { formulaLatex } from './latex.ts';
 import { isLargeOperator, isMathFont, mathKind } from './latex-symbols.ts';
 import { type Chunk, chunkText, groupRows, spaceBetween } from './lines.ts';
+import { isContentsEntry } from './markers.ts';
 
 /** Rows this near to each other, in type sizes, can be of one formula. */
 const ROW_GAP = 0.35;
@@ -80,6 +81,8 @@ function rowKind(row: readonly Chunk[]): RowKind {
       if (word.style.italic && /\p{L}/u.test(word.text)) variables++;
     }
   if (worded > letters * WORD_SHARE) return 'text';
+  // The dots of a leader outnumber the letters of its entry.
+  if (isContentsEntry(row.map((chunk) => chunkText(chunk.words)).join(' '))) return 'text';
   if (equals ? signs + variables > 0 : signs > 1) return 'formula';
   return letters <= SCRAP_LETTERS ? 'scrap' : 'text';
 }

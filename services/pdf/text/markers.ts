@@ -96,3 +96,11 @@ export function isCaption(text: string): boolean {
   const word = CAPTION_WORD.exec(text)?.[0];
   return word !== undefined && CAPTION_NUMBER.test(text.slice(word.length));
 }
+
+/** A row of leader dots before a page's number, which may be `A`, `iv` or `B-2`. */
+const LEADER = /(?:\.\s?){4,}\s*[\p{L}\d.-]{1,6}$/u;
+
+/** Whether a line is an entry of a table of contents. */
+export function isContentsEntry(text: string): boolean {
+  return LEADER.test(text);
+}
