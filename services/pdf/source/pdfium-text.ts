@@ -137,7 +137,7 @@ export function readText(
     }
     const object = pdfium.FPDFText_GetTextObject(textPage, i);
     if (object === 0 && code < 0x20) continue;
-    const letters = glyphText(code);
+    const letters = glyphText(code) ?? (isSymbolBullet(pdfium, textPage, i, code) ? BULLET : null);
     // A code of a font without names that happens to be a control's.
     const text = letters === '' && code < 0x20 ? null : letters;
     if (text === '') continue;
@@ -338,6 +338,18 @@ function originOf(pdfium: Pdfium, textPage: number, index: number, scratch: numb
   const x = f64[(scratch + 32) >> 3] ?? 0;
   const y = f64[(scratch + 40) >> 3] ?? 0;
   return [x, y, x, y];
+}
+
+const BULLET = '•';
+
+/**
+ * Whether a glyph of a symbol font that the file does not name begins a line, with white space after it: whatever it looks like, it is a bullet
+ * there. Symbol fonts have their glyphs at U+F020 to U+F0FF (OpenType, cmap table, platform 3 encoding 0).
+ */
+function isSymbolBullet(pdfium: Pdfium, textPage: number, index: number, code: number): boolean {
+  if (code < 0xf020 || code > 0xf0ff) return false;
+  const at = (place: number) => pdfium.FPDFText_GetUnicode(textPage, place) >>> 0;
+  return (index === 0 || at(index - 1) === 0x0a) && isSpaceCode(at(index + 1));
 }
 
 /** Size at which the widths of characters are compared: the unit of a glyph's space (ISO 32000-1, 9.2.4). */
