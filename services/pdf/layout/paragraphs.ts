@@ -6,7 +6,7 @@ import type { CodeDraft, DraftStyle, FormulaDraft, ListItemDraft, Marker, TextDr
 import { composeRows, type FormulaRow, foldInlineFormulas } from '../text/formulas.ts';
 import { inlineHtml, type Vocabulary } from '../text/inline.ts';
 import { type Chunk, chunkText, makeChunk } from '../text/lines.ts';
-import { numberingDepth, readMarker } from '../text/markers.ts';
+import { isContentsEntry, numberingDepth, readMarker } from '../text/markers.ts';
 
 /** One printed line of a column. */
 interface Line {
@@ -206,8 +206,7 @@ function breakBetween(group: readonly Line[], above: Line, line: Line, column: C
   const limit = Math.max(Math.min(usual * 1.28, size * 2.4), size * 1.05);
   if (gap > limit) return 'paragraph';
   if (isItemStart(line, above, group)) return 'paragraph';
-  // A line of a table of contents ends with its leader and page, which may be `A` or `B-2`.
-  if (/(?:\.\s?){4,}\s*[\p{L}\d-]{1,6}$/u.test(chunkText(above.words.slice(-12)))) return 'paragraph';
+  if (isContentsEntry(chunkText(above.words.slice(-12)))) return 'paragraph';
   if (above.bold !== line.bold) {
     // A bold line over plain text is a heading; bold words that begin or end a paragraph run on to the margin.
     const shortAbove = column.right - above.box.x1 > size * 2;

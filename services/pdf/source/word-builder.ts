@@ -21,6 +21,8 @@ const OVERLAP = 1.5;
 const OVERPRINT = { width: 0.4, size: 0.15 };
 /** Words back from a glyph in which its first print is looked for, and from an accent its letter: engines give overlapping glyphs late. */
 const REACH = 16;
+/** Letters at the end of a word in which the first print is looked for: a file can make one word of a whole page. */
+const MOST_LETTERS = 100;
 /** A word is bold where at least this share of its letters is printed again. */
 const BOLD_SHARE = 0.5;
 
@@ -271,11 +273,13 @@ function printsAgain(word: OpenWord, glyph: PlacedGlyph): boolean {
   if (glyph.x0 < word.x0 - reach || glyph.x0 > word.x1) return false;
   if (word.style.size !== size || Math.abs(word.baseline - glyph.baseline) > size * OVERPRINT.size) return false;
   const { edges, offsets } = word;
-  return edges.some(
-    (edge, n) =>
-      Math.abs(edge - glyph.x0) <= reach &&
-      word.text.slice(offsets[n], offsets[n + 1] ?? word.text.length) === glyph.text,
-  );
+  for (let n = edges.length - 1; n >= Math.max(0, edges.length - MOST_LETTERS); n--)
+    if (
+      Math.abs((edges[n] ?? 0) - glyph.x0) <= reach &&
+      word.text.slice(offsets[n], offsets[n + 1] ?? word.text.length) === glyph.text
+    )
+      return true;
+  return false;
 }
 
 /** The style of a word; bold where its letters are printed again. */
