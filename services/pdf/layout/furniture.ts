@@ -43,11 +43,16 @@ export interface FoundFurniture {
   box: Box;
 }
 
-const PAGE_NUMBER =
-  /^(?:[-–—|·•\s]*)(?:(?:page|seite|p\.|pg\.?|página|pagina|стр\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:\/|of|von|de|sur|di|из)\s*\d{1,4})?(?:[-–—|·•\s]*)$/iu;
+/** What stands between the number of a page and the number of all pages. */
+const OF_PAGES = String.raw`\s*(?:\/|of|von|de|sur|di|из|av|van)\s*\d{1,4}`;
+
+const PAGE_NUMBER = new RegExp(
+  String.raw`^[-–—|·•\s]*(?:(?:page|seite|p\.|pg\.?|página|pagina|стр\.?)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:${OF_PAGES})?[-–—|·•\s]*$`,
+  'iu',
+);
 
 /** A piece of a row that counts the pages: "Page 5 of 28". */
-const PAGE_OF_PAGES = /^(?:\p{L}+\.?\s+)?\d{1,4}\s*(?:\/|of|von|de|sur|di|из|av|van)\s*\d{1,4}$/iu;
+const PAGE_OF_PAGES = new RegExp(String.raw`^(?:\p{L}+\.?\s+)?\d{1,4}${OF_PAGES}$`, 'iu');
 
 /** What a publisher's or a library's site prints on the edge of a page that was fetched from it (furniture.test.ts, a stamp). */
 const STAMP = /^(?:downloaded (?:from|by|via)\b.{0,200}(?:https?:|www\.|\bon \S+ \d|\d{4})|digiti[sz]ed by \S+$)/i;
