@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { after, describe, test } from 'node:test';
 import { ParseError } from '../../contract/errors.ts';
 import type { Job } from '../../contract/jobs.ts';
@@ -53,6 +55,17 @@ function input(requestId: string, payload: Uint8Array, timeoutMs: number): () =>
 async function run(requestId: string, options: { payload?: Uint8Array; timeoutMs?: number; on?: ProcessPool } = {}) {
   const { payload = new Uint8Array(0), timeoutMs = 60_000, on = pool } = options;
   return on.run(input(requestId, payload, timeoutMs), services, AbortSignal.timeout(timeoutMs), requestId);
+}
+
+/** The nice value of the session of a process; undefined if the kernel does not compare sessions. */
+function readAutogroup(pid: number): number | undefined {
+  try {
+    const isEnabled = readFileSync('/proc/sys/kernel/sched_autogroup_enabled', 'utf8').trim() === '1';
+    const nice = / nice (-?\d+)/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1];
+    return isEnabled && nice !== undefined ? Number(nice) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const alive = (pid: number): boolean => {
@@ -308,6 +321,16 @@ describe('an isolated process', () => {
     assert.ok(alive(pid));
     await assert.rejects(run('spin', { timeoutMs: 500 }));
     await until('the child process has ended', () => !alive(pid));
+  });
+
+  test('runs a job and the programs that it starts with a lower priority than its service', async () => {
+    const [own, child] = [await run('echo'), await run('grandchild')];
+    assert.ok(own.ok && child.ok);
+    for (const { pid } of [own.reply, child.reply] as { pid: number }[]) {
+      assert.ok(getPriority(pid) > getPriority(), `priority ${getPriority(pid)}`);
+      const session = readAutogroup(pid);
+      assert.ok(session === undefined || session > (readAutogroup(process.pid) ?? 0), `session priority ${session}`);
+    }
   });
 
   test('rejects with SERVICE_UNAVAILABLE if the process does not start', async () => {

@@ -17,6 +17,7 @@ import {
   readBody,
   readFrames,
 } from './frames.ts';
+import { lowerPriority } from './priority.ts';
 import { residentMiB } from './process-memory.ts';
 import { ResultParts } from './result-parts.ts';
 
@@ -128,6 +129,7 @@ export class IsolatedProcess {
       void confinement.release().catch(() => undefined);
       throw new Error('the system has no file descriptors for another process');
     }
+    if (this.#child.pid !== undefined) lowerPriority(this.#child.pid);
     const socket = pipes[3] as Duplex;
     socket.on('error', () => undefined);
     this.#child.stderr?.on('data', (chunk: Buffer) => {
