@@ -54,6 +54,27 @@ function workerPhase(service: ServiceName): Phase {
   };
 }
 
+/**
+ * Replaces the workers of a service one after the other, as an upgrade does. It shows how long the first request takes at a worker
+ * whose engine (LibreOffice) has not started yet, which is not the effect of a fault.
+ */
+export const restartPhase: Phase = {
+  name: 'restart',
+  allowed: NO_ERRORS,
+  isBaseline: true,
+  async run(context) {
+    const { mesh, lengthMs } = context;
+    for (const { member } of mesh.running('office')) {
+      await mesh.terminate(member);
+      await mesh.launch(member);
+    }
+    const first = Array.from({ length: 4 }, async () =>
+      sendToAnyGateway(context, await createRequest('rtf'), NO_ERRORS),
+    );
+    await Promise.all([...first, sleep(lengthMs)]);
+  },
+};
+
 const gatewayPhase: Phase = {
   name: 'kill-gateway',
   allowed: NO_ERRORS,

@@ -24,6 +24,8 @@ export interface Phase {
   name: string;
   /** Error codes that requests of the load may get. */
   allowed: ReadonlySet<ErrorCode>;
+  /** Whether its slowest request shows how long a request may take without a fault. */
+  isBaseline?: true;
   run(context: PhaseContext): Promise<void>;
 }
 

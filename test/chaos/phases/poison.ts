@@ -8,9 +8,10 @@ import type { Member } from '../mesh.ts';
 import { NO_ERRORS, type Phase, sendToAnyGateway } from './phase.ts';
 
 const MIB = 1024 * 1024;
-const FILE_BYTES = 32 * MIB;
-/** A process that has read this many bytes has read the poison file. Other files are 100 times smaller, and a starting process reads a few MiB. */
-const READ_BYTES = 24 * MIB;
+const FILE_BYTES = 46 * MIB;
+/** A process that has read this many bytes within `WINDOW_MS` reads the poison file. The load is less than 2 MiB a second, and a starting process reads a few MiB. */
+const READ_BYTES = 32 * MIB;
+const WINDOW_MS = 10_000;
 const MAX_KILLS = 3;
 /**
  * A process that a signal ended may be a victim of the kernel, which frees memory, so its file is not blamed. A file that ends
@@ -35,15 +36,16 @@ function killReaders(
   listReaders: () => Promise<Reader[]>,
   kill: (reader: Reader) => Promise<void>,
 ): { stop(): Promise<number> } {
-  const bytesAtFirst = new Map<number, number>();
+  const samples = new Map<number, { at: number; bytes: number }[]>();
   const killed = new Set<number>();
   let stopped = false;
   const watch = async () => {
     while (!stopped) {
       for (const reader of await listReaders()) {
-        const bytes = await bytesRead(reader.pid);
-        if (!bytesAtFirst.has(reader.pid)) bytesAtFirst.set(reader.pid, bytes);
-        if (bytes - (bytesAtFirst.get(reader.pid) ?? bytes) < READ_BYTES || killed.has(reader.pid)) continue;
+        const now = { at: performance.now(), bytes: await bytesRead(reader.pid) };
+        const recent = [...(samples.get(reader.pid) ?? []).filter(({ at }) => at > now.at - WINDOW_MS), now];
+        samples.set(reader.pid, recent);
+        if (now.bytes - (recent[0] ?? now).bytes < READ_BYTES || killed.has(reader.pid)) continue;
         killed.add(reader.pid);
         await kill(reader);
       }
