@@ -137,6 +137,30 @@ test('each of several concurrent calls gets its own document, and a cancelled ca
   assert.deepEqual(foldersOf(process.pid), []);
 });
 
+test('a start goes on after its job has timed out, and the next job uses it', { skip }, async () => {
+  await closeLibreOffice();
+  const timeout = new AbortController();
+  const call = convertLegacy(await readFile(DOC), '.doc', 'docx', { signal: timeout.signal, volatile: false });
+  while (foldersOf(process.pid).length === 0) await sleep(5);
+  const folders = foldersOf(process.pid);
+  timeout.abort();
+  await assert.rejects(call, { code: 'REQUEST_TIMEOUT' });
+  const docx = await convertLegacy(await readFile(DOC), '.doc', 'docx', { signal: never(), volatile: false });
+  assert.ok(Buffer.from(docx).includes('word/'));
+  assert.deepEqual(foldersOf(process.pid), folders, 'the same instance');
+});
+
+test('a start whose job has timed out ends when LibreOffice is closed', { skip }, async () => {
+  await closeLibreOffice();
+  const timeout = new AbortController();
+  const call = convertLegacy(await readFile(DOC), '.doc', 'docx', { signal: timeout.signal, volatile: false });
+  while (foldersOf(process.pid).length === 0) await sleep(5);
+  timeout.abort();
+  await assert.rejects(call, { code: 'REQUEST_TIMEOUT' });
+  await closeLibreOffice();
+  assert.deepEqual(foldersOf(process.pid), []);
+});
+
 /** When to send a signal to LibreOffice: as soon as it runs, while it starts, or while it converts a document. */
 type Moment = 'start' | 'conversion';
 

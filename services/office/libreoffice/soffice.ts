@@ -45,6 +45,15 @@ function findProgram(): string {
 }
 
 let running: OfficeProcess | undefined;
+
+interface Start {
+  volatile: boolean;
+  office: Promise<OfficeProcess>;
+  stop: AbortController;
+}
+/** The instance that is starting. It goes on when its job has timed out. Otherwise every job on a slow machine would time out at the same point. */
+let starting: Start | undefined;
+
 process.once('exit', () => running?.killNow());
 
 /** Settles after the last conversion that was requested: LibreOffice loads one document at a time. */
@@ -65,9 +74,6 @@ export async function convertLegacy(
   options: ConversionOptions,
 ): Promise<Uint8Array> {
   const { signal } = options;
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(timedOut());
-  signal.addEventListener('abort', onAbort, { once: true });
   const before = lastConversion;
   const conversion = (async () => {
     await before;
@@ -75,8 +81,17 @@ export async function convertLegacy(
     return convertNow(bytes, from, to, options);
   })();
   lastConversion = conversion.catch(() => undefined);
+  return untilAborted(conversion, signal);
+}
+
+/** Waits for a promise. @throws ParseError REQUEST_TIMEOUT as soon as the signal aborts */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(timedOut());
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   try {
-    return await Promise.race([conversion, aborted.promise]);
+    return await Promise.race([work, aborted.promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
@@ -93,15 +108,17 @@ async function convertNow(
   let systemFailures = 0;
   for (;;) {
     let wasFresh = true;
+    let office: OfficeProcess | undefined;
     let failure: unknown;
     try {
-      const office = await openInstance(program, volatile, signal);
+      office = await openInstance(program, volatile, signal);
       wasFresh = office.isFresh;
       const converted = await office.convert(bytes, from, to, { signal, limits });
       if (converted) return converted;
     } catch (error) {
       failure = error;
     }
+    if (!office && signal.aborted) throw timedOut();
     // The instance may still work on the document, or it may be damaged. The next attempt gets a new one.
     await closeLibreOffice();
     if (failure instanceof ParseError) throw failure;
@@ -119,11 +136,29 @@ async function convertNow(
   }
 }
 
-/** The running instance if it can take a document of this kind, or a new one. */
+/** The running instance if it can take a document of this kind, or a new one. @throws ParseError REQUEST_TIMEOUT, errors of `OfficeProcess.start` */
 async function openInstance(program: string, volatile: boolean, signal: AbortSignal): Promise<OfficeProcess> {
-  if (running && (!running.usable || (volatile && !running.volatile))) await closeLibreOffice();
-  running ??= await OfficeProcess.start(program, volatile, signal);
-  return running;
+  const current = running ?? starting;
+  if ((running && !running.usable) || (volatile && current && !current.volatile)) await closeLibreOffice();
+  if (running) return running;
+  starting ??= startInstance(program, volatile);
+  return untilAborted(starting.office, signal);
+}
+
+function startInstance(program: string, volatile: boolean): Start {
+  const stop = new AbortController();
+  const start = async (): Promise<OfficeProcess> => {
+    try {
+      running = await OfficeProcess.start(program, volatile, stop.signal);
+      return running;
+    } finally {
+      starting = undefined;
+    }
+  };
+  const office = start();
+  // Its job may have timed out. The next job then starts another one.
+  office.catch(() => undefined);
+  return { volatile, office, stop };
 }
 
 function systemError(failure: OfficeStartError | OfficeEndError): ParseError {
@@ -157,6 +192,8 @@ function documentError(failure: OfficeEndError | undefined, { cpuMs }: WorkLimit
 
 /** Stops LibreOffice and removes its files. The next conversion starts a new one. */
 export async function closeLibreOffice(): Promise<void> {
+  starting?.stop.abort();
+  await starting?.office.catch(() => undefined);
   const office = running;
   running = undefined;
   await office?.stop();
