@@ -2,7 +2,7 @@
 // Pages made by hand that need it: headings.test.ts. `npm run pdf-headings` trains the model.
 import type { Bookmark } from '../source/page-model.ts';
 import type { Draft, TextDraft } from '../text/blocks.ts';
-import { isContentsEntry, isNumberedCaption } from '../text/markers.ts';
+import { isNumberedCaption } from '../text/markers.ts';
 import { type Candidate, findCandidates } from './headings/features.ts';
 import { type HeadingMark, normalise, setLevels, styleKey } from './headings/levels.ts';
 import { type HeadingModel, headingOdds, parseTree } from './headings/model.ts';
@@ -21,7 +21,7 @@ const CERTAIN = 4;
 
 /** The headings of a document with their levels; a numbered item that is a heading has its mark under the text that it is. */
 export function markHeadings(drafts: readonly Draft[], bookmarks: readonly Bookmark[]): Map<TextDraft, HeadingMark> {
-  const candidates = findCandidates(drafts, bookmarks).filter(({ draft }) => !isContentsEntry(draft.text));
+  const candidates = findCandidates(drafts, bookmarks);
   const found = new Set<Draft>(chooseHeadings(candidates, MODEL));
   const texts = drafts.map((draft) =>
     draft.kind === 'item' && draft.asText && found.has(draft.asText) ? draft.asText : draft,

@@ -1,7 +1,7 @@
 // Describes each short text of a document by numbers, from the document's own statistics: what the heading model reads.
 import type { Bookmark } from '../../source/page-model.ts';
 import type { Draft, DraftStyle, TextDraft } from '../../text/blocks.ts';
-import { isCaption, isNumberedCaption, type Numbering, readNumbering } from '../../text/markers.ts';
+import { isCaption, isContentsEntry, isNumberedCaption, type Numbering, readNumbering } from '../../text/markers.ts';
 import { normalise, styleKey } from './levels.ts';
 
 /** A heading has at most so many lines and letters. */
@@ -80,7 +80,8 @@ function isRunning(draft: Draft | undefined): boolean {
 }
 
 function mayBeHeading(text: TextDraft): boolean {
-  return text.lines <= MAX_LINES && text.text.length <= MAX_LENGTH && /\p{L}/u.test(text.text) && !text.style.monospace;
+  const isShort = text.lines <= MAX_LINES && text.text.length <= MAX_LENGTH;
+  return isShort && /\p{L}/u.test(text.text) && !text.style.monospace && !isContentsEntry(text.text);
 }
 
 /** The texts that may be headings, with what the model reads of them. */
@@ -267,7 +268,6 @@ function wordFeatures({ draft, item }: Candidate, around: Surroundings): Feature
     digits: share(/\d/g),
     commas: text.match(/[,，、]/g)?.length ?? 0,
     signs: share(/[^\p{L}\p{N}\s.,:;?!'’“”"()-]/gu),
-    leader: Number(/(?:\.\s?){4,}\s*\S{1,6}$/.test(text)),
     caption: Number(isCaption(text)) + Number(isNumberedCaption(text)),
     item: Number(item),
     repeats: around.texts.get(said) ?? 1,
