@@ -204,6 +204,24 @@ test('a part of a drawn table whose columns are partly empty goes on the table',
   assert.equal(count(wide, narrow), 2, 'other columns');
 });
 
+test('a part set by white space goes on the table with its cells under those above, where a column is empty on its page', () => {
+  const places = (...xs: number[]) => xs.map((x) => ({ x0: x, x1: x + 20 }));
+  const wide: TableDraft = part(UPPER);
+  wide.grid.extents = places(50, 100, 150);
+  const narrow = (page: number, ...xs: number[]): TableDraft => {
+    const table = part([['Coot', '4']], { page });
+    table.grid.extents = places(...xs);
+    return table;
+  };
+  assert.deepEqual(merged(wide, narrow(1, 45, 160)), [[...UPPER, ['Coot', '', '4']]]);
+  assert.equal(count(wide, narrow(1, 45, 125)), 2, 'between two columns');
+  assert.equal(count(wide, narrow(1, 45, 140)), 1, 'over one edge');
+  assert.equal(count(wide, narrow(1, 45, 155), narrow(2, 45, 160)), 1, 'two pages on');
+  assert.equal(count(wide, narrow(1, 52, 58)), 2, 'two columns under one');
+  const apart = merged(wide, { ...narrow(1, 45, 160), box: { ...PLACE, x0: 70, x1: 270 } });
+  assert.deepEqual(apart[1], [['Coot', '4']], 'a table of its own keeps its columns');
+});
+
 test('a table that ends long before its page does is whole; a figure in the head of each page ends none', () => {
   const above = part(UPPER);
   const next = part([HEAD, ...LOWER], { page: 1 });

@@ -1,5 +1,6 @@
 // Joins the parts of a table that a page or column break parted, and drops the header that a later part repeats.
 // Made by hand, what needs its rules: continuation.test.ts, and broken-tables.test.ts for whole pages.
+import { overlap } from '../source/geometry.ts';
 import type { Draft, TableCell, TableDraft } from '../text/blocks.ts';
 import { joinHyphenated, type Vocabulary } from '../text/inline.ts';
 
@@ -13,16 +14,16 @@ export function mergeTables(drafts: readonly Draft[], vocabulary: Vocabulary): D
   const running = runningFigures(drafts);
   let open: { table: TableDraft; last: TableDraft } | undefined;
   for (const one of drafts) {
-    const draft = open && one.kind === 'table' ? withEmptyColumns(one, open.table) : one;
-    if (draft.kind === 'furniture' || running.has(draft)) {
-      result.push(draft);
+    if (one.kind === 'furniture' || running.has(one)) {
+      result.push(one);
       continue;
     }
-    if (draft.kind !== 'table') {
+    if (one.kind !== 'table') {
       open = undefined;
-      result.push(draft);
+      result.push(one);
       continue;
     }
+    const draft = open ? withEmptyColumns(one, open.table) : one;
     if (open && carriesOn(open.last, draft, bottom)) {
       const repeated = headerRepeats(open.table, draft);
       const rows = draft.grid.rows.slice(repeated);
@@ -33,8 +34,8 @@ export function mergeTables(drafts: readonly Draft[], vocabulary: Vocabulary): D
       open.last = draft;
       continue;
     }
-    const copy: TableDraft = { ...draft, grid: { ...draft.grid, rows: [...draft.grid.rows] } };
-    open = { table: copy, last: draft };
+    const copy: TableDraft = { ...one, grid: { ...one.grid, rows: [...one.grid.rows] } };
+    open = { table: copy, last: one };
     result.push(copy);
   }
   return result;
@@ -52,12 +53,10 @@ function bodyBottom(drafts: readonly Draft[]): number {
   return Math.max(...drafts.map((draft) => (draft.kind === 'furniture' ? -Infinity : draft.box.y1)));
 }
 
-/** The part of a drawn table with the columns that hold text in the part above it only, or in itself only (continuation.test.ts). */
+/** The part of a table with the columns that hold text in the part above it only (continuation.test.ts). */
 function withEmptyColumns(next: TableDraft, before: TableDraft): TableDraft {
-  const [above, own] = [before.grid.drawn, next.grid.drawn];
-  if (!above || above.length !== own?.length || own.some((told, n) => told && !above[n])) return next;
-  const places = above.flatMap((told, n) => (told ? [n] : []));
-  const from = own.flatMap((told, n) => (told ? [places.indexOf(n)] : []));
+  const from = drawnPlaces(next, before) ?? openPlaces(next, before);
+  if (!from) return next;
   const rows = next.grid.rows.map((row) => {
     const moved = row.map((cell) => {
       const column = from[cell.column] ?? 0;
@@ -66,12 +65,32 @@ function withEmptyColumns(next: TableDraft, before: TableDraft): TableDraft {
     const taken = new Set(
       moved.flatMap(({ column, colspan }) => Array.from({ length: colspan }, (_, n) => column + n)),
     );
-    const empty = places.flatMap((_, column) =>
+    const empty = Array.from({ length: before.grid.columns }, (_, column) => column).flatMap((column) =>
       taken.has(column) || from.includes(column) ? [] : [{ html: '', text: '', column, colspan: 1, rowspan: 1 }],
     );
     return [...moved, ...empty].sort((a, b) => a.column - b.column);
   });
-  return { ...next, grid: { ...next.grid, rows, columns: before.grid.columns, drawn: above } };
+  return { ...next, grid: { ...before.grid, headerRows: next.grid.headerRows, rows } };
+}
+
+/** The columns of a drawn part among those of the part above it. */
+function drawnPlaces(next: TableDraft, before: TableDraft): number[] | undefined {
+  const [above, own] = [before.grid.drawn, next.grid.drawn];
+  if (!above || above.length !== own?.length || own.some((told, n) => told && !above[n])) return undefined;
+  const places = above.flatMap((told, n) => (told ? [n] : []));
+  return own.flatMap((told, n) => (told ? [places.indexOf(n)] : []));
+}
+
+/** The columns that white space parts among the more columns of the part on the page before: each under one of them. */
+function openPlaces(next: TableDraft, before: TableDraft): number[] | undefined {
+  const [above, own] = [before.grid.extents, next.grid.extents];
+  if (!above || !own || own.length >= above.length || next.pageIndex === before.pageIndex) return undefined;
+  const under = own.map(({ x0, x1 }) =>
+    above.flatMap((column, n) => (overlap(x0, x1, column.x0, column.x1) > 0 ? [n] : [])),
+  );
+  const places = under.flatMap((columns) => (columns.length === 1 ? columns : []));
+  const inOrder = places.every((place, n) => n === 0 || place > (places[n - 1] ?? 0));
+  return inOrder && places.length === own.length ? places : undefined;
 }
 
 /** Rows that a page has room for where a table carries on over its end: a row is not always broken. */

@@ -82,8 +82,20 @@ export function buildGrid(
     rows: rows.map((row, index) => row.map((cell) => readCell(cell, vocabulary, index < headerRows))),
     columns: usedColumns.filter(Boolean).length,
     headerRows,
-    ...(edges === 'drawn' ? { drawn: usedColumns } : {}),
+    ...(edges === 'drawn' ? { drawn: usedColumns } : { extents: extentsOf(kept, usedColumns.filter(Boolean).length) }),
   };
+}
+
+/** Where the text of each column lies; cells over several columns tell nothing. */
+function extentsOf(cells: readonly RawCell[], columns: number): { x0: number; x1: number }[] {
+  const extents = Array.from({ length: columns }, () => ({ x0: Infinity, x1: -Infinity }));
+  for (const { column, colspan, words } of cells)
+    for (const { box } of colspan === 1 ? words : []) {
+      const extent = extents[column] as { x0: number; x1: number };
+      extent.x0 = Math.min(extent.x0, box.x0);
+      extent.x1 = Math.max(extent.x1, box.x1);
+    }
+  return extents;
 }
 
 /** A head that has a column to itself takes the empty cells above and below it, where other heads stand in several rows (grid.test.ts). */

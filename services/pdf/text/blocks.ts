@@ -92,6 +92,8 @@ export interface TableGrid {
   headerRows: number;
   /** Of each column that lines draw, whether it holds text; those without are left out of the rows. */
   drawn?: boolean[];
+  /** Of each column of a table without drawn columns, where its text lies from left to right, in points. */
+  extents?: { x0: number; x1: number }[];
 }
 
 export interface TableCell {
