@@ -63,10 +63,12 @@ const OTHER_SIZE = 1.13;
 /** The search is made anew for the lines that it found, whose columns are clearer. */
 const ROUNDS = 2;
 
-/** The lines of a column, cut into pieces; an item of a list is one piece, however far its marker stands from its text. */
+/**
+ * The lines of a column, cut into pieces; an item of a list is one piece, however far its marker stands from its text, unless it is a row of marks.
+ */
 export function columnLines(rows: readonly Chunk[][]): ColumnLine[] {
   const spaced = writesSpaces(rows.flatMap((chunks) => chunks.flatMap((chunk) => chunk.words)));
-  return rows.map((chunks) => {
+  const lines = rows.map((chunks) => {
     const [first] = chunks as [Chunk];
     // Gaps that justified type opened are no gaps between cells.
     const gap = chunks.length > 1 ? CELL_GAP : Infinity;
@@ -87,7 +89,29 @@ export function columnLines(rows: readonly Chunk[][]): ColumnLine[] {
       size: Math.max(...chunks.map((chunk) => chunk.size)),
     };
   });
+  return lines.map((line, n) =>
+    isMarkRow(lines, n) ? { ...line, segments: line.chunks.map((one) => joined([one])) } : line,
+  );
 }
+
+/** A mark under or over the cells of a column, and text under or over those of the next, begin as near to these as this, in points. */
+const SAME_EDGE = 2;
+
+/** Whether an item's line has the cells of the nearest row, above or below, that is no item: a mark in a column of marks. */
+function isMarkRow(lines: readonly ColumnLine[], n: number): boolean {
+  const { chunks, segments, size } = lines[n] as ColumnLine;
+  const [mark, text] = chunks;
+  if (!mark || !text || segments.length > 1) return false;
+  const others = [lines.slice(0, n).findLast(isNoItem), lines.slice(n + 1).find(isNoItem)];
+  return others.some((other) => {
+    const [left, right] = other?.segments ?? [];
+    if (!left || !right) return false;
+    const under = mark.box.x1 > left.x0 - size && mark.box.x0 < left.x1 + size && left.x1 < text.box.x0;
+    return under && Math.abs(right.x0 - text.box.x0) <= SAME_EDGE;
+  });
+}
+
+const isNoItem = ({ chunks, segments }: ColumnLine) => chunks.length !== 2 || segments.length > 1;
 
 function joined(chunks: readonly Chunk[]): Segment {
   const { x0, x1 } = boundingBox(chunks.map((chunk) => chunk.box));

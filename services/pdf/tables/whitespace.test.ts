@@ -279,3 +279,21 @@ test('a numbered list close under a table is none of its rows', () => {
   );
   assert.deepEqual(found([...at(TOP), ...items]), [BIRDS]);
 });
+
+test('a mark in a column of marks begins a row, and a list under rows of other columns stays one', () => {
+  const key = (x: number) => [
+    ...rows(
+      [200, 240],
+      TOP,
+      [
+        ['Mark', 'Meaning'],
+        ['o', 'Counted'],
+        ['x', 'Heard'],
+      ],
+      14,
+    ),
+    ...rows([205, x], next, [['✓', 'Seen']], 14),
+  ];
+  assert.deepEqual(found(key(240), [WIDE])[0]?.at(-1), ['✓', 'Seen']);
+  assert.equal(found(key(230), [WIDE])[0]?.length, 3, 'text that begins elsewhere');
+});
