@@ -9,7 +9,7 @@ import type { FoundTable } from '../tables/grid.ts';
 import type { HeadMemory } from '../tables/head-memory.ts';
 import { findRuledTables } from '../tables/ruled.ts';
 import { findTaggedTables, isTaggedAsText } from '../tables/tagged.ts';
-import { splitTables } from '../tables/whitespace.ts';
+import { findCentredTables, splitTables } from '../tables/whitespace.ts';
 import type { Draft, FigureDraft, FurnitureDraft, TableDraft } from '../text/blocks.ts';
 import type { Vocabulary } from '../text/inline.ts';
 import { buildChunks, type Chunk, chunkText, groupRows } from '../text/lines.ts';
@@ -112,7 +112,8 @@ function findTables(
     const ruled = findRuledTables(page, chunks, sideways, vocabulary);
     const aligned = findAlignedTables(page, without(chunks, ruled), vocabulary, heads);
     // A chart's axis and the lines of its grid are rules too (page.test.ts, a curve).
-    return [...ruled, ...aligned.filter((table) => !holdsCurve(page, table.box))];
+    const drawn = [...ruled, ...aligned.filter((table) => !holdsCurve(page, table.box))];
+    return [...drawn, ...findCentredTables(without(chunks, drawn), page, vocabulary)];
   };
   const free = without(body, tagged);
   const found = find(free);

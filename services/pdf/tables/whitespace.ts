@@ -9,6 +9,7 @@ import type { Vocabulary } from '../text/inline.ts';
 import { type Chunk, chunkText, groupRows } from '../text/lines.ts';
 import { isTableCaption } from '../text/markers.ts';
 import { CELL_GAP, findColumns, readCut, textRows, writesSpaces } from './alignment.ts';
+import { type CentredRows, findCentredRows, HEAD_GAP } from './centred.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 import { bestStretch, type ColumnLine, columnLines, type Stretch } from './stretch.ts';
 import { judge } from './verdict.ts';
@@ -45,6 +46,21 @@ export function splitTables(chunks: readonly Chunk[], page: PageContent, vocabul
     else joined.push(part);
   }
   return joined;
+}
+
+/** The tables of a page that lines of text at different heights tell: prose in their cells would else pass for columns of text. */
+export function findCentredTables(chunks: readonly Chunk[], page: PageContent, vocabulary: Vocabulary): FoundTable[] {
+  return blocksOf(columnLines(groupRows(chunks))).flatMap((block) => {
+    const rows = findCentredRows(block.lines);
+    if (!rows) return [];
+    const [first, last] = [block.lines[rows.start], block.lines[rows.end - 1]];
+    // A table that lines at one height tell may have other rows too.
+    const longer = splitBlock(block, page, vocabulary).some(
+      ({ table }) => table && first && last && (table.box.y0 < first.box.y0 - 1 || table.box.y1 > last.box.y1 + 1),
+    );
+    if (longer) return [];
+    return readCentred(rows, block.lines.slice(rows.start, rows.end), page, vocabulary);
+  });
 }
 
 /** Chunks that are read as one piece: the sides of a letterhead. */
@@ -111,6 +127,19 @@ function readStretch(stretch: Stretch, captioned: boolean, page: PageContent, vo
   const grid = readCut(rows, cut, { edges, rowRules: edges.length >= 3 }, heads, vocabulary);
   if (grid.rows.length < 2 || isSparse(grid)) return [textPart(stretch.lines)];
   return [{ table: { box, grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) } }];
+}
+
+function readCentred(
+  { cut, edges }: CentredRows,
+  lines: readonly ColumnLine[],
+  page: PageContent,
+  vocabulary: Vocabulary,
+): FoundTable[] {
+  const words = lines.flatMap((line) => line.chunks.flatMap((chunk) => chunk.words));
+  const box = boundingBox(words.map((word) => word.box));
+  const grid = readCut(textRows(words, HEAD_GAP), cut, { edges, rowRules: true }, [], vocabulary);
+  if (isSparse(grid) || holdsCurve(page, box) || liesOnPicture(page, box)) return [];
+  return [{ box, grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) }];
 }
 
 /** The two sides of a letterhead: the left is read to its end, then the right. */
