@@ -87,3 +87,12 @@ test('a line in larger type is text where a longer text is set in it', () => {
   assert.deepEqual(set({}), ['2 Gulls'], "in the text's own");
   assert.deepEqual(set({ style: { ...larger.style, italic: true } }), ['2 Gulls'], 'in italics');
 });
+
+test('the caption of a figure or table is no heading though the outline lists it, a note is one', () => {
+  const named = (said: string, style: Partial<DraftStyle>) =>
+    heads([prose(), text('Gulls', { size: 14 }), prose(), text(said, style), prose()], ['Gulls', 1], [said, 1]).length;
+  for (const style of [BOLD, { italic: true }])
+    for (const said of ['Table 14. Gulls of the bay', 'Figure 3 Gulls of the bay', 'Abb. 2: Gulls of the bay'])
+      assert.equal(named(said, style), 1, said);
+  assert.equal(named('Note 1. Gulls of the bay', BOLD), 2);
+});

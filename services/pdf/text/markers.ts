@@ -91,6 +91,11 @@ export function isTableCaption(text: string): boolean {
   return /^tab/i.test(text) && isNumberedCaption(text);
 }
 
+/** Whether a text begins as the caption of a figure or a table, not of a note or an exhibit, which may be sections. */
+export function isFloatCaption(text: string): boolean {
+  return /^(?:fig|tab|abb)/i.test(text) && isCaption(text);
+}
+
 /** Whether a text begins as a figure's or table's caption does. */
 export function isCaption(text: string): boolean {
   const word = CAPTION_WORD.exec(text)?.[0];

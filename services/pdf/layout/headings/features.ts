@@ -1,7 +1,14 @@
 // Describes each short text of a document by numbers, from the document's own statistics: what the heading model reads.
 import type { Bookmark } from '../../source/page-model.ts';
 import type { Draft, DraftStyle, TextDraft } from '../../text/blocks.ts';
-import { isCaption, isContentsEntry, isNumberedCaption, type Numbering, readNumbering } from '../../text/markers.ts';
+import {
+  isCaption,
+  isContentsEntry,
+  isFloatCaption,
+  isNumberedCaption,
+  type Numbering,
+  readNumbering,
+} from '../../text/markers.ts';
 import { normalise, styleKey } from './levels.ts';
 
 /** A heading has at most so many lines and letters. */
@@ -271,7 +278,8 @@ function wordFeatures({ draft, item }: Candidate, around: Surroundings): Feature
     caption: Number(isCaption(text)) + Number(isNumberedCaption(text)),
     item: Number(item),
     repeats: around.texts.get(said) ?? 1,
-    bookmarked: Number(around.outline.has(said)),
+    // An outline may list figures and tables too.
+    bookmarked: Number(around.outline.has(said) && !isFloatCaption(text)),
     outline: Math.min(1, around.outline.size),
   };
 }
