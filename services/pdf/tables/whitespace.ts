@@ -3,12 +3,13 @@
 
 import { holdsCurve, liesOnPicture } from '../source/charts.ts';
 import { boundingBox, overlap } from '../source/geometry.ts';
-import type { PageContent } from '../source/page-model.ts';
+import type { PageContent, Ruling, Word } from '../source/page-model.ts';
 import type { TableGrid } from '../text/blocks.ts';
 import type { Vocabulary } from '../text/inline.ts';
 import { type Chunk, chunkText, groupRows } from '../text/lines.ts';
 import { isTableCaption } from '../text/markers.ts';
 import { CELL_GAP, findColumns, readCut, textRows, writesSpaces } from './alignment.ts';
+import { findTwoTables, sidesAt } from './beside.ts';
 import { type CentredRows, findCentredRows, HEAD_GAP } from './centred.ts';
 import { type FoundTable, tableConfidence } from './grid.ts';
 import { bestStretch, type ColumnLine, columnLines, type Stretch } from './stretch.ts';
@@ -119,14 +120,29 @@ function readStretch(stretch: Stretch, captioned: boolean, page: PageContent, vo
   const verdict = judge(stretch, captioned || wideRules.length > 0);
   if (verdict === 'sides') return sidesOf(stretch);
   if (verdict === 'text' || holdsCurve(page, box) || liesOnPicture(page, box)) return [textPart(stretch.lines)];
+  const read = (own: readonly Word[]) => readWords(own, rules, wideRules, vocabulary) ?? [];
+  const x = wideRules.length === 0 ? findTwoTables(stretch.lines, stretch.cut) : undefined;
+  const two = x === undefined ? [] : sidesAt(words, x).flatMap(read);
+  const tables = two.length === 2 ? two : [read(words)].flat();
+  return tables.length > 0 ? tables.map((table) => ({ table })) : [textPart(stretch.lines)];
+}
+
+/** The table that words make, or undefined where they make none. */
+function readWords(
+  words: readonly Word[],
+  rules: readonly Ruling[],
+  wideRules: readonly Ruling[],
+  vocabulary: Vocabulary,
+): FoundTable | undefined {
+  const box = boundingBox(words.map((word) => word.box));
   const rows = textRows(words, CELL_GAP, writesSpaces(words));
   const cut = findColumns(rows);
-  if (!cut) return [textPart(stretch.lines)];
+  if (!cut) return undefined;
   const edges = wideRules.map((line) => line.at).filter((y) => y > box.y0 && y < box.y1);
   const heads = rules.filter((line) => !wideRules.includes(line));
   const grid = readCut(rows, cut, { edges, rowRules: edges.length >= 3 }, heads, vocabulary);
-  if (grid.rows.length < 2 || isSparse(grid)) return [textPart(stretch.lines)];
-  return [{ table: { box, grid, words, sideways: [], source: 'aligned', ocr: tableConfidence(words) } }];
+  if (grid.rows.length < 2 || isSparse(grid)) return undefined;
+  return { box, grid, words: [...words], sideways: [], source: 'aligned', ocr: tableConfidence(words) };
 }
 
 function readCentred(
