@@ -2,6 +2,7 @@
 // Made by hand, what needs its rules: whitespace.test.ts.
 
 import { type Box, boundingBox } from '../source/geometry.ts';
+import type { Word } from '../source/page-model.ts';
 import { type Chunk, chunkText } from '../text/lines.ts';
 import { readMarker } from '../text/markers.ts';
 import {
@@ -133,6 +134,7 @@ export function bestStretch(lines: readonly ColumnLine[]): Stretch | undefined {
     if (!cut) return found;
     [start, end] = greatestSum(values(lines, rows, cut));
     if (end <= start) return found;
+    start = withCornerHead(lines, start, end, cut);
     end = withWrappedEnd(lines, end, cut);
     found = { start, end, lines: lines.slice(start, end), cut };
   }
@@ -222,6 +224,42 @@ function greatestSum(lines: readonly LineValue[]): [number, number] {
   }
   return best;
 }
+
+/** A head and the cells of its column begin, end or have their middle as near to each other as this, in points. */
+const SAME_PLACE = 2;
+
+/**
+ * The first of the lines that are the head of one column beside an empty corner: in bolder type than its cells, in their place, and as close to
+ * them as rows are.
+ */
+function withCornerHead(lines: readonly ColumnLine[], start: number, end: number, { separators }: ColumnCut): number {
+  const gapAbove = (n: number) => (lines[n]?.box.y0 ?? 0) - (lines[n - 1]?.box.y1 ?? 0);
+  const widest = Math.max(...Array.from({ length: end - start - 1 }, (_, n) => gapAbove(start + 1 + n)));
+  const cells = lines.slice(start, end).flatMap((line) => (isRow(line) ? line.segments : []));
+  const size = lines[start]?.size ?? 0;
+  for (let n = start - 1; n >= 0; n--) {
+    const { box, segments, size: own } = lines[n] as ColumnLine;
+    const column = columnAt(separators, box.x0 + 1);
+    const inOne = segments.length === 1 && column > 0 && columnAt(separators, box.x1 - 1) === column;
+    if (
+      !inOne ||
+      !isBold(segments[0]?.words ?? []) ||
+      gapAbove(n + 1) > widest + SAME_PLACE ||
+      Math.abs(own - size) > 0.5
+    )
+      return n + 1;
+    const under = cells.filter(({ x0, x1 }) => columnAt(separators, (x0 + x1) / 2) === column);
+    const level = under.filter(
+      ({ words, x0, x1 }) =>
+        !isBold(words) &&
+        [x0 - box.x0, x1 - box.x1, (x0 + x1 - box.x0 - box.x1) / 2].some((off) => Math.abs(off) <= SAME_PLACE),
+    );
+    if (level.length * 2 <= under.length) return n + 1;
+  }
+  return 0;
+}
+
+const isBold = (words: readonly Word[]) => words.every((word) => word.style.bold);
 
 /** After the lines that go on the cells of the last row: close under it, each in one column. */
 function withWrappedEnd(lines: readonly ColumnLine[], end: number, { separators }: ColumnCut): number {

@@ -1,7 +1,7 @@
 // Holds each rule that tells a table which nothing but white space marks from prose, lists and labels, on pages made by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cellTexts, line, pageOf, rows, rule, sized } from '#test/harness/documents/pdf-pages.ts';
+import { BOLD, cellTexts, line, PLAIN, pageOf, rows, rule, sized } from '#test/harness/documents/pdf-pages.ts';
 import type { Ruling, Word } from '../source/page-model.ts';
 import { buildChunks, chunkText } from '../text/lines.ts';
 import { splitTables } from './whitespace.ts';
@@ -296,4 +296,22 @@ test('a mark in a column of marks begins a row, and a list under rows of other c
   ];
   assert.deepEqual(found(key(240), [WIDE])[0]?.at(-1), ['✓', 'Seen']);
   assert.equal(found(key(230), [WIDE])[0]?.length, 3, 'text that begins elsewhere');
+});
+
+test('a head beside an empty corner stands over the cells of its column, as close as rows are', () => {
+  const body = [
+    ['Gull', '41.5'],
+    ['Tern', '12.0'],
+    ['Rail', '57.5'],
+    ['Coot', '30.0'],
+  ];
+  const head = (text: string, x: number, y = TOP - 14, style = BOLD) =>
+    found([...line(x, y, text, style), ...rows([200, 300], TOP, body, 14)])[0]?.[0];
+  assert.deepEqual(head('Seen', 300), ['', 'Seen'], 'at the left of its cells');
+  assert.deepEqual(head('Tons', 300), ['', 'Tons'], 'at the right of its cells');
+  assert.deepEqual(head('Seen', 300, TOP - 22), body[0], 'not close');
+  assert.deepEqual(head('Seen', 320), body[0], 'beside its cells');
+  assert.deepEqual(head('Seen', 200), body[0], 'a heading over the labels');
+  assert.deepEqual(head('Seen', 300, TOP - 14, sized(12, BOLD)), body[0], 'in larger type');
+  assert.deepEqual(head('Seen', 300, TOP - 14, PLAIN), body[0], 'in the type of its cells');
 });
