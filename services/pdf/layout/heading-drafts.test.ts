@@ -2,45 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Bookmark } from '../source/page-model.ts';
+import { textDraft } from '../testing/drafts.ts';
 import type { Draft, DraftStyle, TextDraft } from '../text/blocks.ts';
 import { markHeadings } from './headings.ts';
 
-const STYLE: DraftStyle = {
-  size: 10,
-  bold: false,
-  italic: false,
-  monospace: false,
-  capitals: false,
-  smallCapitals: false,
-  underlined: false,
-  color: 0,
-  font: 'a',
-};
 const BOLD = { bold: true };
-const BOX = { x0: 50, x1: 350, y0: 100, y1: 110 };
-/** A paragraph set apart from what is above it. */
-const text = (said: string, style: Partial<DraftStyle> = {}, more: Partial<TextDraft> = {}): TextDraft => ({
-  kind: 'text',
-  pageIndex: 0,
-  box: BOX,
-  ocr: null,
-  text: said,
-  html: said,
-  plainHtml: said,
-  style: { ...STYLE, ...style },
-  lines: 1,
-  gapAbove: 2,
-  firstInColumn: false,
-  lastInColumn: false,
-  endsFull: false,
-  indented: false,
-  centred: false,
-  lastWord: said.split(' ').at(-1) ?? '',
-  firstWord: said.split(' ')[0] ?? '',
-  ...more,
-});
 const prose = (letters = 300, more: Partial<TextDraft> = {}) =>
-  text(`${'the keeper counts every ship '.repeat(40).slice(0, letters - 1)}.`, {}, { lines: 5, gapAbove: 1, ...more });
+  textDraft(
+    `${'the keeper counts every ship '.repeat(40).slice(0, letters - 1)}.`,
+    {},
+    { lines: 5, gapAbove: 1, ...more },
+  );
 
 const heads = (drafts: readonly Draft[], ...bookmarks: readonly (readonly [title: string, level: number])[]) => {
   const outline = bookmarks.map(([title, level]): Bookmark => ({ title, level, pageIndex: 0 }));
@@ -50,7 +22,7 @@ const heads = (drafts: readonly Draft[], ...bookmarks: readonly (readonly [title
 test('four bold lines with nothing under them are an address, unless numbers or bookmarks tell, whatever faces they are in', () => {
   const four = ['The Harbour', 'Quay Street', 'Oban by the Bay', 'Post Box'];
   const lines = (style: (n: number) => Partial<DraftStyle> = () => BOLD, names = four) =>
-    names.map((one, n) => text(one, style(n)));
+    names.map((one, n) => textDraft(one, style(n)));
   const found = (drafts: readonly Draft[], ...bookmarks: readonly (readonly [string, number])[]) =>
     heads([prose(), ...drafts, prose()], ...bookmarks).length;
   assert.equal(found(lines()), 0);
@@ -66,23 +38,23 @@ test('four bold lines with nothing under them are an address, unless numbers or 
     'numbered',
   );
   assert.equal(found(lines(), ...four.map((one) => [one, 1] as const)), 4, 'in the outline');
-  assert.equal(found([...lines(), text('Gulls', { size: 16 })]), 1, 'over a chapter');
-  assert.equal(found([text('Gulls', { size: 16 }), ...lines()]), 1, 'under a chapter');
+  assert.equal(found([...lines(), textDraft('Gulls', { size: 16 })]), 1, 'over a chapter');
+  assert.equal(found([textDraft('Gulls', { size: 16 }), ...lines()]), 1, 'under a chapter');
 });
 
 test('a bookmark names a line in larger type or bold, however near to the text, or plain where there is no such line', () => {
   const near = { gapAbove: 0.1 };
   const named = (...drafts: readonly TextDraft[]) => heads([prose(), ...drafts, prose()], ['Gulls', 2]).length;
-  assert.equal(named(text('Gulls', BOLD, near)), 1);
-  assert.equal(named(text('Gulls', { size: 10.5 }, near)), 1);
-  assert.equal(named(text('Gulls', {}, near)), 1);
-  assert.equal(named(text('Gulls', { size: 14 }), prose(), text('Gulls', {}, near)), 1, 'the words again');
+  assert.equal(named(textDraft('Gulls', BOLD, near)), 1);
+  assert.equal(named(textDraft('Gulls', { size: 10.5 }, near)), 1);
+  assert.equal(named(textDraft('Gulls', {}, near)), 1);
+  assert.equal(named(textDraft('Gulls', { size: 14 }), prose(), textDraft('Gulls', {}, near)), 1, 'the words again');
 });
 
 test('a line in larger type is text where a longer text is set in it', () => {
-  const larger = { style: { ...STYLE, size: 11 } };
+  const larger = { style: textDraft('', { size: 11 }).style };
   const set = (more: Partial<TextDraft>) =>
-    heads([prose(600), text('Gulls', { size: 11 }), prose(150, more), prose(600)]);
+    heads([prose(600), textDraft('Gulls', { size: 11 }), prose(150, more), prose(600)]);
   assert.deepEqual(set(larger), []);
   assert.deepEqual(set({}), ['2 Gulls'], "in the text's own");
   assert.deepEqual(set({ style: { ...larger.style, italic: true } }), ['2 Gulls'], 'in italics');
@@ -90,7 +62,11 @@ test('a line in larger type is text where a longer text is set in it', () => {
 
 test('the caption of a figure or table is no heading though the outline lists it, a note is one', () => {
   const named = (said: string, style: Partial<DraftStyle>) =>
-    heads([prose(), text('Gulls', { size: 14 }), prose(), text(said, style), prose()], ['Gulls', 1], [said, 1]).length;
+    heads(
+      [prose(), textDraft('Gulls', { size: 14 }), prose(), textDraft(said, style), prose()],
+      ['Gulls', 1],
+      [said, 1],
+    ).length;
   for (const style of [BOLD, { italic: true }])
     for (const said of ['Table 14. Gulls of the bay', 'Figure 3 Gulls of the bay', 'Abb. 2: Gulls of the bay'])
       assert.equal(named(said, style), 1, said);

@@ -2,41 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Bookmark } from '../source/page-model.ts';
+import { textDraft } from '../testing/drafts.ts';
 import type { DraftStyle, TextDraft } from '../text/blocks.ts';
 import { setLevels } from './headings/levels.ts';
 import { readNumbers } from './headings/numbers.ts';
 import { ORDER_WEIGHTS } from './headings/weights.ts';
 
-const STYLE: DraftStyle = {
-  size: 10,
-  bold: true,
-  italic: false,
-  monospace: false,
-  capitals: false,
-  smallCapitals: false,
-  underlined: false,
-  color: 0,
-  font: 'a',
-};
-const text = (said: string, style: Partial<DraftStyle> = {}): TextDraft => ({
-  kind: 'text',
-  pageIndex: 0,
-  box: { x0: 50, x1: 350, y0: 100, y1: 110 },
-  ocr: null,
-  text: said,
-  html: said,
-  plainHtml: said,
-  style: { ...STYLE, ...style },
-  lines: 1,
-  gapAbove: 2,
-  firstInColumn: false,
-  lastInColumn: false,
-  endsFull: false,
-  indented: false,
-  centred: false,
-  lastWord: said.split(' ').at(-1) ?? '',
-  firstWord: said.split(' ')[0] ?? '',
-});
+const text = (said: string, style: Partial<DraftStyle> = {}): TextDraft => textDraft(said, { bold: true, ...style });
 const PROSE = () => text('The keeper counts every ship of the bay. '.repeat(12), { bold: false });
 /** The levels of headings in this order, with text under each. */
 function levels(

@@ -1,5 +1,5 @@
 // Tells a chart from a table: figures along axes stand in columns too, but only a chart has slanting lines drawn through it.
-// Made by hand, what needs its rules: charts.test.ts, and ../layout/page.test.ts for whole pages.
+// Its rules are tested in charts.test.ts, and with whole pages in ../layout/page.test.ts.
 import { area, type Box, boundingBox, intersectionArea } from './geometry.ts';
 import type { PageContent, Ruling } from './page-model.ts';
 

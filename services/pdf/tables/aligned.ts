@@ -1,5 +1,5 @@
 // Finds tables that are set by alignment where lines or shading say that there is one: booktabs rules, zebra rows.
-// Made by hand, what needs its rules: aligned.test.ts, and ../layout/page.test.ts for whole pages.
+// Its rules are tested in aligned.test.ts, and with whole pages in ../layout/page.test.ts.
 
 import { type Box, boundingBox, centreInside } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';

@@ -1,5 +1,5 @@
 // Reads rows of text as a grid by the white space that runs down between their columns.
-// Made by hand, what needs its rules: alignment.test.ts, and ../layout/page.test.ts for whole pages.
+// Its rules are tested in alignment.test.ts, and with whole pages in ../layout/page.test.ts.
 
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';

@@ -1,5 +1,5 @@
 // Tells two tables that stand beside each other from one whose columns they seem to make: each has its own labels, and rows of its own.
-// Made by hand, what needs its rules: beside.test.ts.
+// Its rules are tested in beside.test.ts.
 
 import type { Word } from '../source/page-model.ts';
 import { chunkText } from '../text/lines.ts';

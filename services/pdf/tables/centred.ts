@@ -1,5 +1,5 @@
 // Finds rows whose cells are centred against each other: lines beside each other at different heights, as no text is set.
-// Made by hand, what needs its rules: centred.test.ts.
+// Its rules are tested in centred.test.ts.
 
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
 import type { Chunk } from '../text/lines.ts';

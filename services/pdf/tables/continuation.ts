@@ -1,5 +1,5 @@
 // Joins the parts of a table that a page or column break parted, and drops the header that a later part repeats.
-// Made by hand, what needs its rules: continuation.test.ts, and broken-tables.test.ts for whole pages.
+// Its rules are tested in continuation.test.ts, and with whole pages in broken-tables.test.ts.
 import { overlap } from '../source/geometry.ts';
 import type { Draft, TableCell, TableDraft } from '../text/blocks.ts';
 import { joinHyphenated, type Vocabulary } from '../text/inline.ts';

@@ -1,5 +1,5 @@
 // The shape that every table finder gives, and how the text of a cell is read.
-// Made by hand, what needs its rules: grid.test.ts.
+// Its rules are tested in grid.test.ts.
 
 import type { Box } from '../source/geometry.ts';
 import type { Word } from '../source/page-model.ts';

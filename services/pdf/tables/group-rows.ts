@@ -1,5 +1,5 @@
 // Tells the rows that hold one text over all columns: the heads of groups of rows, of which a short one would else be a label with empty cells.
-// Made by hand, what needs its rules: group-rows.test.ts.
+// Its rules are tested in group-rows.test.ts.
 
 import type { Box } from '../source/geometry.ts';
 import type { Word } from '../source/page-model.ts';

@@ -1,5 +1,5 @@
 // Remembers how tables were cut into columns by the words of their heads: a part after a page or column break repeats the head over rows that may tell less.
-// Made by hand, what needs its rules: head-memory.test.ts.
+// Its rules are tested in head-memory.test.ts.
 import { type ColumnCut, rowWords, type TextRow } from './alignment.ts';
 
 /** Heads that are remembered, those that came last. */

@@ -1,5 +1,5 @@
 // Finds tables whose only line is the one under their head, as word processors and reports set them.
-// Made by hand, what needs its rules: headed.test.ts, and ../layout/page.test.ts for whole pages.
+// Its rules are tested in headed.test.ts, and with whole pages in ../layout/page.test.ts.
 
 import { boundingBox, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';

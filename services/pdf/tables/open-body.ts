@@ -1,5 +1,5 @@
 // Continues the column lines of a drawn head through a body that has none, where its words leave them free.
-// Made by hand, what needs its rules: ruled.test.ts.
+// Its rules are tested in ruled.test.ts.
 
 import { boundingBox } from '../source/geometry.ts';
 import type { Ruling, Word } from '../source/page-model.ts';

@@ -1,5 +1,5 @@
 // Says what a row of a table costs by where its cells stand, while lines are added to it one by one: the reading of rows asks for every stretch of lines.
-// Made by hand, what needs its rules: rows.test.ts.
+// Its rules are tested in rows.test.ts.
 import type { Word } from '../source/page-model.ts';
 
 /** Where the cells of one row stand against each other. */

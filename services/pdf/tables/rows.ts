@@ -1,5 +1,5 @@
 // Tells which lines of text make up each row of a table, where no line is drawn between the rows: the cheapest reading under one vertical alignment.
-// Made by hand, what needs its rules: rows.test.ts, and ../layout/page.test.ts for whole pages.
+// Its rules are tested in rows.test.ts, and with whole pages in ../layout/page.test.ts.
 import type { Box } from '../source/geometry.ts';
 import type { Word } from '../source/page-model.ts';
 import { ALIGNMENTS, OpenRow, type Reach, reachOf } from './open-row.ts';

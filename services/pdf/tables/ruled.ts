@@ -1,5 +1,5 @@
 // Reads tables whose cells are drawn with lines: rulings that cross make a grid, missing edges make spans.
-// Made by hand, what needs its rules: ruled.test.ts, and ../layout/page.test.ts for whole pages.
+// Its rules are tested in ruled.test.ts, and with whole pages in ../layout/page.test.ts.
 
 import { type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
 import type { PageContent, Ruling, Word } from '../source/page-model.ts';

@@ -1,5 +1,5 @@
 // Finds tables whose cells are painted one by one: the edges at which the painted cells meet are the columns of every row, painted or not.
-// Made by hand, what needs its rules: shaded.test.ts, and ../layout/page.test.ts for whole pages.
+// Its rules are tested in shaded.test.ts, and with whole pages in ../layout/page.test.ts.
 
 import { area, type Box, boundingBox, centreInside, overlap } from '../source/geometry.ts';
 import type { PageContent, Region, Ruling, Word } from '../source/page-model.ts';

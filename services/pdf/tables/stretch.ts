@@ -1,5 +1,5 @@
 // Finds the consecutive lines that agree best on columns: where a table of white space begins, and where it ends.
-// Made by hand, what needs its rules: whitespace.test.ts.
+// Its rules are tested in whitespace.test.ts.
 
 import { type Box, boundingBox } from '../source/geometry.ts';
 import type { Word } from '../source/page-model.ts';

@@ -1,5 +1,5 @@
 // Decides whether lines that agree on columns are a table, text, or the two sides of a letterhead: a few measures, each a vote.
-// Made by hand, what needs its rules: whitespace.test.ts.
+// Its rules are tested in whitespace.test.ts.
 
 import { chunkText } from '../text/lines.ts';
 import { isNumbering } from '../text/markers.ts';

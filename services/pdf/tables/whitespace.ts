@@ -1,5 +1,5 @@
 // Finds tables that nothing but white space marks, among the lines of one column; prose, lists, forms and letterheads must not pass.
-// Made by hand, what needs its rules: whitespace.test.ts, and ../layout/page.test.ts for whole pages.
+// Its rules are tested in whitespace.test.ts, and with whole pages in ../layout/page.test.ts.
 
 import { holdsCurve, liesOnPicture } from '../source/charts.ts';
 import { boundingBox, overlap } from '../source/geometry.ts';
