@@ -1,4 +1,4 @@
-// Finds rows whose cells are centred against each other: lines beside each other at different heights, as no text is set.
+// Finds rows whose cells are centred against each other: their lines stand beside each other at different heights, unlike lines of text.
 // Its rules are tested in centred.test.ts.
 
 import { type Box, boundingBox, overlap } from '../source/geometry.ts';
@@ -32,6 +32,8 @@ const OTHER_SIZE = 1.13;
 /** Rows with cells at different heights that a table has at least, and rows of any kind. */
 const MIN_CENTRED = 2;
 const MIN_ROWS = 3;
+/** A line or a row with more pieces is no row of a table. Each piece is compared with all others. */
+const MOST_PIECES = 300;
 /** Words of a line of text. */
 const MIN_WORDS = 3;
 
@@ -78,11 +80,7 @@ export function findCentredRows(lines: readonly ColumnLine[]): CentredRows | und
   while (takes(bands[start - 1])) start--;
   const rows = bands.slice(start, end);
   // Rows next to these are of the same table, which is then read with them, or not here.
-  if (
-    [bands[start - 1], bands[end]].some(
-      (band) => band && sameSize(band, first) && band.chunks.some((one) => hasBeside(one, band.chunks)),
-    )
-  )
+  if ([bands[start - 1], bands[end]].some((band) => band && sameSize(band, first) && holdsRow(band.chunks)))
     return undefined;
   if (gaps.length === 0 || rows.length < MIN_ROWS || rows.filter(isCentred).length < MIN_CENTRED) return undefined;
   const separators = gaps.map(({ x0, x1 }) => (x0 + x1) / 2);
@@ -101,8 +99,10 @@ export function findCentredRows(lines: readonly ColumnLine[]): CentredRows | und
 
 /** Whether some of the pieces stand beside each other, or beside some of those near them, at another height. */
 function isStaggered(chunks: readonly Chunk[], near: readonly Chunk[]): boolean {
+  if (chunks.length + near.length > MOST_PIECES) return false;
+  const all = [...near, ...chunks];
   return chunks.some(({ box }) =>
-    [...near, ...chunks].some((other) => {
+    all.some((other) => {
       const least = Math.min(box.y1 - box.y0, other.box.y1 - other.box.y0);
       const shared = overlap(box.y0, box.y1, other.box.y0, other.box.y1);
       return isBeside(box, other.box) && shared > least * STAGGER.least && shared < least * STAGGER.most;
@@ -114,9 +114,12 @@ function isBeside(box: Box, other: Box): boolean {
   return other.x1 < box.x0 || other.x0 > box.x1;
 }
 
-/** Whether another piece stands beside this one, at whatever height of its own. */
-function hasBeside({ box }: Chunk, chunks: readonly Chunk[]): boolean {
-  return chunks.some((other) => isBeside(box, other.box) && overlap(box.y0, box.y1, other.box.y0, other.box.y1) > 0);
+/** Whether some pieces stand beside each other, each at whatever height of its own. */
+function holdsRow(chunks: readonly Chunk[]): boolean {
+  if (chunks.length > MOST_PIECES) return false;
+  return chunks.some(({ box }) =>
+    chunks.some((other) => isBeside(box, other.box) && overlap(box.y0, box.y1, other.box.y0, other.box.y1) > 0),
+  );
 }
 
 /** @param inCell white space between the lines of a cell, in points */

@@ -90,20 +90,30 @@ export function columnLines(rows: readonly Chunk[][]): ColumnLine[] {
       size: Math.max(...chunks.map((chunk) => chunk.size)),
     };
   });
+  const above = nearestRows(lines);
+  const below = nearestRows(lines.toReversed()).reverse();
   return lines.map((line, n) =>
-    isMarkRow(lines, n) ? { ...line, segments: line.chunks.map((one) => joined([one])) } : line,
+    isMarkRow(line, [above[n], below[n]]) ? { ...line, segments: line.chunks.map((one) => joined([one])) } : line,
   );
 }
 
 /** A mark under or over the cells of a column, and text under or over those of the next, begin as near to these as this, in points. */
 const SAME_EDGE = 2;
 
+/** For each line, the nearest one before it that is no item. */
+function nearestRows(lines: readonly ColumnLine[]): (ColumnLine | undefined)[] {
+  let nearest: ColumnLine | undefined;
+  return lines.map((line) => {
+    const before = nearest;
+    if (isNoItem(line)) nearest = line;
+    return before;
+  });
+}
+
 /** Whether an item's line has the cells of the nearest row, above or below, that is no item: a mark in a column of marks. */
-function isMarkRow(lines: readonly ColumnLine[], n: number): boolean {
-  const { chunks, segments, size } = lines[n] as ColumnLine;
+function isMarkRow({ chunks, segments, size }: ColumnLine, others: readonly (ColumnLine | undefined)[]): boolean {
   const [mark, text] = chunks;
   if (!mark || !text || segments.length > 1) return false;
-  const others = [lines.slice(0, n).findLast(isNoItem), lines.slice(n + 1).find(isNoItem)];
   return others.some((other) => {
     const [left, right] = other?.segments ?? [];
     if (!left || !right) return false;
@@ -234,7 +244,8 @@ const SAME_PLACE = 2;
  */
 function withCornerHead(lines: readonly ColumnLine[], start: number, end: number, { separators }: ColumnCut): number {
   const gapAbove = (n: number) => (lines[n]?.box.y0 ?? 0) - (lines[n - 1]?.box.y1 ?? 0);
-  const widest = Math.max(...Array.from({ length: end - start - 1 }, (_, n) => gapAbove(start + 1 + n)));
+  let widest = -Infinity;
+  for (let n = start + 1; n < end; n++) widest = Math.max(widest, gapAbove(n));
   const cells = lines.slice(start, end).flatMap((line) => (isRow(line) ? line.segments : []));
   const size = lines[start]?.size ?? 0;
   for (let n = start - 1; n >= 0; n--) {

@@ -49,7 +49,7 @@ export function splitTables(chunks: readonly Chunk[], page: PageContent, vocabul
   return joined;
 }
 
-/** The tables of a page that lines of text at different heights tell: prose in their cells would else pass for columns of text. */
+/** The tables of a page that lines of text at different heights tell: otherwise the texts in their cells are taken for columns of text. */
 export function findCentredTables(chunks: readonly Chunk[], page: PageContent, vocabulary: Vocabulary): FoundTable[] {
   return blocksOf(columnLines(groupRows(chunks))).flatMap((block) => {
     const rows = findCentredRows(block.lines);
