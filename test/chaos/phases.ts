@@ -10,7 +10,7 @@ import { poisonPhase } from './phases/poison.ts';
 const noFaultPhase: Phase = {
   name: 'no-fault',
   allowed: NO_ERRORS,
-  isBaseline: true,
+  measures: 'running',
   run: ({ lengthMs }) => sleep(lengthMs),
 };
 

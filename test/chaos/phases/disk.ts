@@ -44,6 +44,7 @@ function diskPhase(
   return {
     name,
     allowed: UNREADY,
+    startsEngines: true,
     async run(context) {
       const { mesh, tally, lengthMs, log } = context;
       if (process.getuid?.() !== 0) return log('skipped: only root can mount a file system');

@@ -61,7 +61,7 @@ function workerPhase(service: ServiceName): Phase {
 export const restartPhase: Phase = {
   name: 'restart',
   allowed: NO_ERRORS,
-  isBaseline: true,
+  measures: 'starting',
   async run(context) {
     const { mesh, lengthMs } = context;
     for (const { member } of mesh.running('office')) {

@@ -24,8 +24,10 @@ export interface Phase {
   name: string;
   /** Error codes that requests of the load may get. */
   allowed: ReadonlySet<ErrorCode>;
-  /** Whether its slowest request shows how long a request may take without a fault. */
-  isBaseline?: true;
+  /** Its slowest request shows how long a request takes without a fault: at engines that run, or at those that must start. */
+  measures?: 'running' | 'starting';
+  /** Whether it replaces workers, so that the engines of the new ones must start. */
+  startsEngines?: true;
   run(context: PhaseContext): Promise<void>;
 }
 
